@@ -1,0 +1,96 @@
+"""The engine's configuration, in vLLM's words, and the combinations that cannot work."""
+
+from typing import Self
+
+import attrs
+
+from sched_core.errors import InputError
+
+
+def _at_least(low: int) -> object:
+    def check(_: object, field: "attrs.Attribute[int]", value: int | None) -> None:
+        if value is not None and value < low:
+            raise InputError(
+                "out of range", field=field.name, value=value, expected=f"an integer >= {low}"
+            )
+
+    return check
+
+
+def _fraction(_: object, field: "attrs.Attribute[float]", value: float) -> None:
+    if not 0.0 <= value <= 1.0:
+        raise InputError(
+            "out of range", field=field.name, value=value, expected="a fraction in [0, 1]"
+        )
+
+
+@attrs.frozen(kw_only=True)
+class EngineConfig:
+    """Limits of one engine. Names and defaults are vLLM's unless said otherwise.
+
+    `None` means "derived": `max_num_seqs` becomes the smaller of 256 and the token budget,
+    `max_model_len` the model's context (no limit without a model), `num_gpu_blocks` what fits
+    the device memory.
+    """
+
+    max_num_batched_tokens: int = attrs.field(default=2048, validator=_at_least(1))
+    """Token budget: the most tokens one step may compute."""
+    max_num_seqs: int | None = attrs.field(default=None, validator=_at_least(1))
+    """The most requests that may be running at once."""
+    max_model_len: int | None = attrs.field(default=None, validator=_at_least(1))
+    """The longest prompt + output, in tokens."""
+    block_size: int = attrs.field(default=16, validator=_at_least(1))
+    """Tokens in one KV-cache block."""
+    num_gpu_blocks: int | None = attrs.field(default=None, validator=_at_least(1))
+    """Usable blocks on the device."""
+    num_cpu_blocks: int = attrs.field(default=0, validator=_at_least(0))
+    """Blocks in the host swap pool; 0 means that swapping falls back to recompute."""
+    gpu_memory_utilization: float = attrs.field(default=0.9, validator=_fraction)
+    """Share of the device memory that the engine may use."""
+    enable_chunked_prefill: bool = True
+    """May a prompt be computed over several steps?"""
+    long_prefill_token_threshold: int = attrs.field(default=0, validator=_at_least(0))
+    """Cap on every chunk while more than one request is in the system; 0 is off."""
+    watermark: float = attrs.field(default=0.0, validator=_fraction)
+    """Share of the pool that an admission must leave free, unless nothing is running."""
+    scheduler_reserve_full_isl: bool = True
+    """Admit a request only if its whole known sequence fits, not just its first chunk."""
+    enable_prefix_caching: bool = False
+    """Reuse full blocks of a common prefix. (vLLM's default is on; here results stay plain
+    unless it is asked for.)"""
+
+    def __attrs_post_init__(self) -> None:
+        if self.max_num_seqs is not None and self.max_num_batched_tokens < self.max_num_seqs:
+            raise InputError(
+                "the token budget is below max_num_seqs, so running requests could starve",
+                field="max_num_batched_tokens",
+                value=self.max_num_batched_tokens,
+                expected=f"at least max_num_seqs = {self.max_num_seqs}",
+            )
+        if not self.enable_chunked_prefill and self.max_num_batched_tokens < (
+            self.max_model_len or 0
+        ):
+            raise InputError(
+                "with enable_chunked_prefill off a prompt must fit one step",
+                field="max_num_batched_tokens",
+                value=self.max_num_batched_tokens,
+                expected=f"at least max_model_len = {self.max_model_len}",
+            )
+
+    @property
+    def seats(self) -> int:
+        """The most requests that may run at once, with the default filled in."""
+        return (
+            min(256, self.max_num_batched_tokens)
+            if self.max_num_seqs is None
+            else self.max_num_seqs
+        )
+
+    def with_capacity(self, num_gpu_blocks: int, max_model_len: int | None) -> Self:
+        """This configuration with what the device and the model decide filled in."""
+        return attrs.evolve(
+            self,
+            num_gpu_blocks=self.num_gpu_blocks or num_gpu_blocks,
+            max_model_len=self.max_model_len or max_model_len,
+            max_num_seqs=self.seats,
+        )

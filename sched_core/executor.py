@@ -1,0 +1,65 @@
+"""What a hardware model or a real executor fulfils."""
+
+from typing import Protocol, runtime_checkable
+
+import attrs
+
+from sched_core.plan import StepLoad, StepOutcome, StepPlan
+
+
+@attrs.frozen(slots=True)
+class Capacity:
+    """What fits the device."""
+
+    num_gpu_blocks: int | None
+    """KV blocks that fit the memory; None where the executor has no opinion."""
+    max_model_len: int | None = None
+    """The model's context in tokens; None where there is no model."""
+    block_bytes: int = 0
+    """Bytes of K and V in one block, over all layers; 0 where unknown."""
+
+
+class Costs(Protocol):
+    """Marginal costs in seconds, for policies that compare them."""
+
+    def step(self, load: StepLoad) -> float:
+        """How long a step of this content takes, in seconds, > 0 for a non-empty load."""
+
+    def recompute(self, tokens: int, beside: StepLoad) -> float:
+        """Extra seconds to compute `tokens` positions of one request again, from position 0,
+        when the chunks ride in steps that already hold `beside`."""
+
+    def swap_out(self, blocks: int) -> float:
+        """Extra seconds to copy `blocks` KV blocks to the host."""
+
+    def swap_in(self, blocks: int) -> float:
+        """Extra seconds to copy `blocks` KV blocks back."""
+
+
+class Executor(Protocol):
+    """Runs, or prices, one step at a time."""
+
+    @property
+    def costs(self) -> Costs: ...
+
+    def execute(self, plan: StepPlan) -> StepOutcome: ...
+
+    def capacity(
+        self, *, block_size: int, gpu_memory_utilization: float, max_num_batched_tokens: int
+    ) -> Capacity: ...
+
+    def describe(self) -> dict[str, object]:
+        """The setting, for the head of a table: plain JSON values, in a fixed order."""
+
+
+@runtime_checkable
+class Hardware(Protocol):
+    """What an entry point of group `schedfw.hardware` names: an attrs class whose fields are its
+    parameters (`a100:ec=0.8`)."""
+
+    def executor(self, model: str | None, *, block_size: int) -> Executor:
+        """An executor for `model`: a name of `models.toml`, a path to a Hugging Face
+        `config.json`, or None where the hardware needs no model.
+
+        Raises UnknownName or InputError when the model is unknown or cannot be read.
+        """

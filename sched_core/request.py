@@ -1,0 +1,147 @@
+"""A request: what a client asked for, and how far the engine has got with it."""
+
+from enum import Enum
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NANOSECONDS = 1_000_000_000
+"""Engine ticks in one second: the clock is an integer."""
+
+
+@attrs.frozen(slots=True)
+class SharedPrefix:
+    """The first `len` prompt tokens equal those of every other request of the same `group`."""
+
+    group: int | str
+    len: int
+
+
+@attrs.frozen(slots=True)
+class HashedPrefix:
+    """Mooncake's description of a prompt: one id per block of `block_size` tokens.
+
+    Ids are chained: the same id means the same block after the same prefix.
+    """
+
+    ids: tuple[int, ...]
+    block_size: int
+
+
+@attrs.frozen(slots=True)
+class RequestSpec:
+    """One row of a workload. Lengths in tokens, `arrival` in seconds from the start of the run.
+
+    `output_len` is what the simulated model will produce; no policy sees it. `priority` is
+    vLLM's: smaller is served first.
+    """
+
+    id: str
+    arrival: float
+    prompt_len: int
+    output_len: int
+    priority: int = 0
+    tenant: str = "default"
+    prefix: SharedPrefix | HashedPrefix | None = None
+
+
+class RequestState(Enum):
+    """Where a request is. A preempted request waits; a swapped one waits with its KV on the host."""
+
+    PENDING = "pending"
+    WAITING = "waiting"
+    RUNNING = "running"
+    SWAPPED = "swapped"
+    FINISHED = "finished"
+    REJECTED = "rejected"
+    ABORTED = "aborted"
+
+
+class Request:
+    """The engine's own record of one request. Plugins see it through `RequestView` only.
+
+    `computed` and `emitted` are exact only outside lockstep; `sched_core.lockstep` says how
+    members of it are brought up to date.
+    """
+
+    __slots__ = (
+        "admitted_seq",
+        "arrival_ns",
+        "blocks",
+        "cached_tokens",
+        "computed",
+        "emitted",
+        "finish_ns",
+        "first_scheduled_ns",
+        "first_token_ns",
+        "high_water",
+        "host_blocks",
+        "id",
+        "joined",
+        "last_token_ns",
+        "output_len",
+        "prefix",
+        "preempted_ns",
+        "preempted_since_ns",
+        "preempted_step",
+        "preemptions",
+        "priority",
+        "prompt_len",
+        "reason",
+        "recomputed_tokens",
+        "sort_key",
+        "state",
+        "submitted_seq",
+        "tenant",
+        "view",
+    )
+
+    view: "RequestView"
+
+    def __init__(self, spec: RequestSpec, submitted_seq: int, arrival_ns: int) -> None:
+        self.id = spec.id
+        self.arrival_ns = arrival_ns
+        self.prompt_len = spec.prompt_len
+        self.output_len = spec.output_len
+        self.priority = spec.priority
+        self.tenant = spec.tenant
+        self.prefix = spec.prefix
+        self.submitted_seq = submitted_seq
+        """Position in the workload: the last tie-breaker."""
+        self.state = RequestState.PENDING
+        self.reason: str | None = None
+        self.computed = 0
+        """Positions whose K and V are in memory."""
+        self.emitted = 0
+        """Output tokens produced so far; kept over a preemption."""
+        self.high_water = 0
+        """Highest position ever computed: work below it is recomputation."""
+        self.joined = -1
+        """Lockstep tick at which `computed` and `emitted` were exact; -1 outside lockstep."""
+        self.blocks: list[int] = []
+        self.host_blocks: list[int] = []
+        self.admitted_seq = -1
+        """Grows with every admission: running order unless a policy says otherwise."""
+        self.sort_key: tuple[float, int, int] = (0.0, arrival_ns, submitted_seq)
+        self.first_scheduled_ns: int | None = None
+        self.first_token_ns: int | None = None
+        self.last_token_ns: int | None = None
+        self.finish_ns: int | None = None
+        self.preempted_ns = 0
+        self.preempted_since_ns: int | None = None
+        self.preempted_step = -1
+        self.preemptions = 0
+        self.recomputed_tokens = 0
+        self.cached_tokens = 0
+
+    def __repr__(self) -> str:
+        return f"<Request {self.id} {self.state.value}>"
+
+    @property
+    def known(self) -> int:
+        """Tokens whose values are known: prompt + emitted. Exact outside lockstep."""
+        return self.prompt_len + self.emitted
