@@ -168,7 +168,7 @@ def _structure_int(value: object, _: type) -> int:
 
 
 def _structure_float(value: object, _: type) -> float:
-    if isinstance(value, bool) or value != value or str(value).lower() == "nan":  # noqa: PLR0124
+    if isinstance(value, bool) or value != value or str(value).lower() == "nan":
         raise ValueError("a number")
     return float(value)  # type: ignore[arg-type] # its ValueError is the answer
 

@@ -1,13 +1,8 @@
 """A request: what a client asked for, and how far the engine has got with it."""
 
 from enum import Enum
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
 
 import attrs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NANOSECONDS = 1_000_000_000
 """Engine ticks in one second: the clock is an integer."""
@@ -84,11 +79,11 @@ class Request:
         "joined",
         "last_token_ns",
         "output_len",
-        "prefix",
         "preempted_ns",
         "preempted_since_ns",
         "preempted_step",
         "preemptions",
+        "prefix",
         "priority",
         "prompt_len",
         "reason",
