@@ -1,0 +1,66 @@
+"""Hardware on which every step takes the same time: for hand-worked cases and tests."""
+
+import attrs
+
+from hwmodels.checks import non_negative, positive
+from sched_core import Capacity, StepLoad, StepOutcome, StepPlan
+
+
+@attrs.frozen
+class Constant:
+    """Every step lasts `step` seconds, whatever it holds. Needs no model."""
+
+    step: float = attrs.field(default=0.03, validator=positive)
+    """Seconds per step."""
+    swap_out: float = attrs.field(default=0.0, validator=non_negative)
+    """Seconds added per block copied to the host."""
+    swap_in: float = attrs.field(default=0.0, validator=non_negative)
+    """Seconds added per block copied back."""
+
+    def executor(self, model: str | None, *, block_size: int) -> "ConstantExecutor":
+        """An executor; `model` and `block_size` change nothing."""
+        return ConstantExecutor(ConstantCosts(self))
+
+    def describe(self) -> dict[str, object]:
+        """The parameters, as plain JSON values."""
+        return {"hardware": "constant", **attrs.asdict(self)}
+
+
+@attrs.frozen
+class ConstantExecutor:
+    """Prices steps for `Constant`."""
+
+    costs: "ConstantCosts"
+
+    def execute(self, plan: StepPlan) -> StepOutcome:
+        """`step` seconds, and the copies' time where one is set."""
+        return StepOutcome(self.costs.step(plan.load))
+
+    def capacity(
+        self, *, block_size: int, gpu_memory_utilization: float, max_num_batched_tokens: int
+    ) -> Capacity:
+        """No opinion: there is no memory to fill."""
+        return Capacity(num_gpu_blocks=None)
+
+    def describe(self) -> dict[str, object]:
+        return self.costs.hardware.describe()
+
+
+@attrs.frozen
+class ConstantCosts:
+    """`Constant`'s word on marginal costs, in seconds."""
+
+    hardware: Constant
+
+    def step(self, load: StepLoad) -> float:
+        return self.hardware.step + self.swap_out(load.blocks_out) + self.swap_in(load.blocks_in)
+
+    def recompute(self, tokens: int, beside: StepLoad) -> float:
+        """Free beside other work, since that step lasts as long anyway; else one step."""
+        return 0.0 if beside.new_tokens else self.hardware.step
+
+    def swap_out(self, blocks: int) -> float:
+        return self.hardware.swap_out * blocks
+
+    def swap_in(self, blocks: int) -> float:
+        return self.hardware.swap_in * blocks
