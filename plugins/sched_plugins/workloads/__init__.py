@@ -1,0 +1,1 @@
+"""Where requests come from: synthetic generators, and readers of the field's trace formats."""
