@@ -11,11 +11,16 @@ from sched_core.errors import (
     UsageError,
 )
 from sched_core.executor import Capacity, Costs, Executor, Hardware
+from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, PreemptMode, hookimpl
 from sched_core.plan import ScheduledRequest, StepLoad, StepOutcome, StepPlan, Swap
 from sched_core.request import HashedPrefix, RequestSpec, RequestState, SharedPrefix
+from sched_core.view import RequestView, SchedulerView
 from sched_core.workload import Workload, WorkloadSource
 
 __all__ = [
+    "NO_VICTIM",
+    "RECOMPUTE",
+    "SWAP",
     "Capacity",
     "Costs",
     "EngineConfig",
@@ -26,10 +31,13 @@ __all__ = [
     "NoProgress",
     "PluginLoadError",
     "PolicyError",
+    "PreemptMode",
     "RequestSpec",
     "RequestState",
+    "RequestView",
     "SchedfwError",
     "ScheduledRequest",
+    "SchedulerView",
     "SharedPrefix",
     "StepLoad",
     "StepOutcome",
@@ -39,4 +47,5 @@ __all__ = [
     "UsageError",
     "Workload",
     "WorkloadSource",
+    "hookimpl",
 ]

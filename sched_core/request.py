@@ -1,8 +1,12 @@
 """A request: what a client asked for, and how far the engine has got with it."""
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import attrs
+
+if TYPE_CHECKING:
+    from sched_core.view import RequestView
 
 NANOSECONDS = 1_000_000_000
 """Engine ticks in one second: the clock is an integer."""
@@ -45,7 +49,7 @@ class RequestSpec:
 
 
 class RequestState(Enum):
-    """Where a request is. A preempted request waits; a swapped one waits with its KV on the host."""
+    """Where a request is. After a preemption it is WAITING, or SWAPPED: its KV on the host."""
 
     PENDING = "pending"
     WAITING = "waiting"
@@ -88,6 +92,7 @@ class Request:
         "prompt_len",
         "reason",
         "recomputed_tokens",
+        "registered",
         "sort_key",
         "state",
         "submitted_seq",
@@ -118,6 +123,8 @@ class Request:
         self.joined = -1
         """Lockstep tick at which `computed` and `emitted` were exact; -1 outside lockstep."""
         self.blocks: list[int] = []
+        self.registered = 0
+        """Leading blocks whose content the prefix cache knows."""
         self.host_blocks: list[int] = []
         self.admitted_seq = -1
         """Grows with every admission: running order unless a policy says otherwise."""

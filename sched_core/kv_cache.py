@@ -1,0 +1,240 @@
+"""KV-cache memory: a pool of blocks on the device, one on the host, and the prefix cache.
+
+The free order is vLLM's: blocks without content first, last freed first; then free blocks that
+are still cached, least recently freed first, the tail of a chain before its head.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+
+from sched_core.plan import Swap
+from sched_core.request import HashedPrefix, Request, SharedPrefix
+
+
+class BlockPool:
+    """Blocks 1..num_blocks: each is in use (by one owner or more), free, or free and cached."""
+
+    __slots__ = ("_by_key", "_fresh", "_key_of", "_sharers", "_stale", "num_blocks")
+
+    def __init__(self, num_blocks: int) -> None:
+        self.num_blocks = num_blocks
+        self._fresh = list(range(num_blocks, 0, -1))  # the end is the front
+        self._stale: OrderedDict[int, None] = OrderedDict()
+        self._sharers: dict[int, int] = {}  # owners beyond the first, where there are any
+        self._by_key: dict[Hashable, dict[int, None]] = {}
+        self._key_of: dict[int, Hashable] = {}
+
+    @property
+    def num_free(self) -> int:
+        """Blocks that can be taken, cached ones included."""
+        return len(self._fresh) + len(self._stale)
+
+    @property
+    def num_cached_free(self) -> int:
+        """Free blocks whose content could still be hit."""
+        return len(self._stale)
+
+    def free_order(self) -> list[int]:
+        """Free block ids in the order in which they would be taken."""
+        return [*reversed(self._fresh), *self._stale]
+
+    def take(self, count: int) -> list[int]:
+        """`count` free blocks, each with one owner; there must be that many."""
+        fresh = self._fresh
+        from_fresh = min(count, len(fresh))
+        taken = [fresh.pop() for _ in range(from_fresh)]
+        taken += [self._evict() for _ in range(count - from_fresh)]
+        return taken
+
+    def _evict(self) -> int:
+        block, _ = self._stale.popitem(last=False)
+        key = self._key_of.pop(block)
+        twins = self._by_key[key]
+        del twins[block]
+        if not twins:
+            del self._by_key[key]
+        return block
+
+    def give_back(self, blocks: Sequence[int]) -> None:
+        """End one ownership of each of `blocks`, given in table order."""
+        if not self._key_of:
+            self._fresh.extend(blocks)
+            return
+        for block in reversed(blocks):
+            if others := self._sharers.pop(block, 0):
+                if others > 1:
+                    self._sharers[block] = others - 1
+            elif block in self._key_of:
+                self._stale[block] = None
+            else:
+                self._fresh.append(block)
+
+    def register(self, block: int, key: Hashable) -> None:
+        """Make an owned block's content findable; a twin with the same content may exist."""
+        self._by_key.setdefault(key, {})[block] = None
+        self._key_of[block] = key
+
+    def find(self, key: Hashable) -> int | None:
+        """A block that holds the content of `key`: the one cached first."""
+        twins = self._by_key.get(key)
+        return next(iter(twins)) if twins else None
+
+    def share(self, block: int) -> None:
+        """Add an owner to a cached block, which leaves the free list if it was there."""
+        if block in self._stale:
+            del self._stale[block]
+        else:
+            self._sharers[block] = self._sharers.get(block, 0) + 1
+
+    def is_free(self, block: int) -> bool:
+        """Is the block cached but without an owner?"""
+        return block in self._stale
+
+    def owners(self, block: int) -> int:
+        """Owners beyond the first."""
+        return self._sharers.get(block, 0)
+
+    def unshared(self, blocks: Sequence[int]) -> int:
+        """How many of these owned blocks have no other owner."""
+        if not self._sharers:
+            return len(blocks)
+        return sum(block not in self._sharers for block in blocks)
+
+
+class KVCache:
+    """Which request holds which blocks. Every operation succeeds whole or changes nothing."""
+
+    def __init__(
+        self, num_blocks: int, block_size: int, num_host_blocks: int = 0, *, caching: bool = False
+    ) -> None:
+        self.block_size = block_size
+        self.num_blocks = num_blocks
+        self.num_host_blocks = num_host_blocks
+        self.caching = caching
+        self._device = BlockPool(num_blocks)
+        self._host = BlockPool(num_host_blocks)
+        self._host_leaving: list[int] = []  # sources of this step's copies to the device
+        self.prefix_queries = 0
+        self.prefix_hits = 0
+
+    @property
+    def free_blocks(self) -> int:
+        """Device blocks that can be taken."""
+        return len(self._device._fresh) + len(self._device._stale)
+
+    @property
+    def free_host_blocks(self) -> int:
+        """Host blocks that can be taken."""
+        return self._host.num_free
+
+    def blocks_for(self, tokens: int) -> int:
+        """Blocks that hold `tokens` tokens."""
+        return -(-tokens // self.block_size)
+
+    # -- prefix cache ---------------------------------------------------------------------------
+
+    def hits(self, request: Request) -> list[int]:
+        """Cached blocks that begin the request's known tokens; at least one token stays."""
+        if not self.caching or request.host_blocks:
+            return []
+        found: list[int] = []
+        for index in range((request.known - 1) // self.block_size):
+            block = self._device.find(block_key(request, index, self.block_size))
+            if block is None:
+                break
+            found.append(block)
+        return found
+
+    def cached_prefix(self, request: Request) -> int:
+        """Tokens that `hits` would save."""
+        return len(self.hits(request)) * self.block_size
+
+    def blocks_taken(self, tokens: int, hits: Sequence[int]) -> int:
+        """Free blocks used up by a table of `tokens` tokens that starts with `hits`."""
+        revived = sum(self._device.is_free(block) for block in hits)
+        return self.blocks_for(tokens) - len(hits) + revived
+
+    def register(self, request: Request, tokens: int) -> None:
+        """Make the full blocks among the first `tokens` tokens findable."""
+        if self.caching:
+            for index in range(request.registered, tokens // self.block_size):
+                key = block_key(request, index, self.block_size)
+                self._device.register(request.blocks[index], key)
+            request.registered = max(request.registered, tokens // self.block_size)
+
+    # -- device blocks --------------------------------------------------------------------------
+
+    def grow(self, request: Request, tokens: int) -> bool:
+        """Extend a running request's table to hold `tokens` tokens; False if blocks are short."""
+        missing = self.blocks_for(tokens) - len(request.blocks)
+        if missing > self.free_blocks:
+            return False
+        if missing > 0:
+            request.blocks += self._device.take(missing)
+        self.register(request, min(tokens, request.known))
+        return True
+
+    def grow_one(self, request: Request) -> None:
+        """Give a decode its next block; one must be free."""
+        request.blocks += self._device.take(1)
+
+    def admit(self, request: Request, hits: Sequence[int], tokens: int) -> None:
+        """Build a table of `tokens` tokens on top of `hits`; the blocks must be free."""
+        for block in hits:
+            self._device.share(block)
+        missing = self.blocks_for(tokens) - len(hits)
+        request.blocks = [*hits, *self._device.take(missing)]
+        request.registered = len(hits)
+        if self.caching:
+            self.prefix_queries += request.known
+            self.prefix_hits += len(hits) * self.block_size
+        self.register(request, min(tokens, request.known))
+
+    def release(self, request: Request) -> None:
+        """Take everything back that the request holds, on device and host."""
+        self.register(request, request.computed)
+        self._device.give_back(request.blocks)
+        self._host.give_back(request.host_blocks)
+        request.blocks, request.host_blocks, request.registered = [], [], 0
+
+    def freed_by(self, request: Request) -> int:
+        """Device blocks that `release` would free."""
+        return self._device.unshared(request.blocks)
+
+    # -- host blocks ----------------------------------------------------------------------------
+
+    def swap_out(self, request: Request) -> Swap | None:
+        """Move the computed tokens' blocks to the host; None if the host pool is too small."""
+        count = self.blocks_for(request.computed)
+        if not 0 < count <= self.free_host_blocks:
+            return None
+        sources, targets = tuple(request.blocks[:count]), self._host.take(count)
+        self.release(request)
+        request.host_blocks = targets
+        return Swap(request.id, sources, tuple(targets))
+
+    def swap_in(self, request: Request, tokens: int) -> Swap:
+        """Bring a swapped request back with room for `tokens` tokens, which must be free."""
+        sources = request.host_blocks
+        request.blocks = self._device.take(self.blocks_for(tokens))
+        request.host_blocks = []
+        self._host_leaving += sources
+        self.register(request, min(tokens, request.known))
+        return Swap(request.id, tuple(sources), tuple(request.blocks[: len(sources)]))
+
+    def end_step(self) -> None:
+        """The step's copies are done: host blocks that were read may be written again."""
+        if self._host_leaving:
+            self._host.give_back(self._host_leaving)
+            self._host_leaving = []
+
+
+def block_key(request: Request, index: int, block_size: int) -> Hashable:
+    """What identifies the content of a full block and all before it (vLLM's hash chain)."""
+    end, prefix = (index + 1) * block_size, request.prefix
+    if isinstance(prefix, SharedPrefix) and end <= min(prefix.len, request.prompt_len):
+        return ("group", prefix.group, index)
+    if isinstance(prefix, HashedPrefix) and end <= request.prompt_len:
+        chunk = (end - 1) // prefix.block_size
+        return ("hash", prefix.ids[chunk], end - chunk * prefix.block_size)
+    return (request.submitted_seq, index)
