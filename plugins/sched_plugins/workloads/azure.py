@@ -5,7 +5,7 @@ zone (2023), or of 6 or none with `+00:00` (2024).
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import attrs
 
@@ -46,7 +46,5 @@ def parse_stamp(text: str) -> int:
         raise ValueError(text)
     clock, fraction, zone = match.groups()
     moment = datetime.fromisoformat(clock + (zone or "+00:00"))
-    since = moment - _EPOCH
-    return (since.days * 86_400 + since.seconds) * NANOSECONDS + int(
-        (fraction or "0").ljust(9, "0")
-    )
+    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    return seconds * NANOSECONDS + int((fraction or "").ljust(9, "0"))

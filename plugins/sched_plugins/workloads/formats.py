@@ -36,7 +36,7 @@ FORMATS = {
     form.name: form
     for form in (
         Format("azure", "csv", ("TIMESTAMP", "ContextTokens", "GeneratedTokens")),
-        Format("burstgpt", "csv", ("Timestamp", "Request tokens", "Response tokens", "Log Type")),
+        Format("burstgpt", "csv", ("Timestamp", "Request tokens", "Response tokens")),
         Format("mooncake", "jsonl", ("timestamp", "input_length", "output_length", "hash_ids"), ()),
         Format("vidur", "csv", ("arrived_at", "num_prefill_tokens", "num_decode_tokens")),
         Format("csv", "csv", _OWN, _OWN_OPTIONAL),
@@ -89,15 +89,20 @@ def identify(layout: Layout) -> str:
     """The name of the one format whose columns are all there; raises InputError otherwise."""
     fitting = [] if _oddity(layout) else _fitting(layout)
     if len(fitting) != 1:
-        candidates = [FORMATS[name] for name in fitting] or FORMATS.values()
         raise InputError(
             f"no trace format that can be told for sure{_hint(layout)}",
             file=layout.file,
             row=layout.line,
             value=_listed(layout.columns),
-            expected="; or ".join(f"{form.name}: {_listed(form.required)}" for form in candidates),
+            expected=_candidates(fitting or list(FORMATS), brief=bool(_oddity(layout))),
         )
     return fitting[0]
+
+
+def _candidates(names: list[str], *, brief: bool) -> str:
+    if brief:
+        return f"the columns of {', '.join(names[:-1])} or {names[-1]}"
+    return "; or ".join(f"{name}: {_listed(FORMATS[name].required)}" for name in names)
 
 
 def demand(form: Format, layout: Layout) -> None:

@@ -1,8 +1,8 @@
 """Our own trace format, as CSV or JSON lines: the fields of a request, under the same names.
 
-`arrival` (seconds), `prompt_len` and `output_len` (tokens) are required; `id`, `priority`, `tenant`,
-`prefix_group` and `prefix_len` may be left out, or empty. A length of 0 is kept: the engine rejects
-that request, with the reason, and runs the others.
+`arrival` (seconds), `prompt_len` and `output_len` (tokens) are required; `id`, `priority`,
+`tenant`, `prefix_group` and `prefix_len` may be left out, or empty. A length of 0 is kept: the
+engine rejects that request, with the reason, and runs the others.
 """
 
 from collections.abc import Iterator

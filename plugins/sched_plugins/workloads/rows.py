@@ -114,7 +114,7 @@ def read_layout(path: str) -> Layout:
             if text.lstrip().startswith(("{", "[")):
                 return Layout("jsonl", tuple(_object(path, line, text)), path, line)
             if text.strip():
-                return Layout("csv", _header(path, line, next(csv.reader([text]))), path, line)
+                return Layout("csv", _stripped(next(csv.reader([text]))), path, line)
     raise InputError("the file is empty", file=path)
 
 
@@ -131,12 +131,11 @@ def _csv_rows(path: str) -> Iterator[Row]:
             for cells in reader:
                 if not cells:
                     continue
+                line = reader.line_num
                 if not header:
-                    header = _header(path, reader.line_num, cells)
-                    continue
-                yield Row(
-                    path, reader.line_num, _paired(path, reader.line_num, header, cells), "csv"
-                )
+                    header = _header(path, line, cells)
+                else:
+                    yield Row(path, line, _paired(path, line, header, cells), "csv")
         except csv.Error as error:
             raise InputError(f"not CSV: {error}", file=path, row=reader.line_num) from error
 
@@ -149,11 +148,15 @@ def _json_rows(path: str) -> Iterator[Row]:
 
 
 def _header(path: str, line: int, cells: list[str]) -> tuple[str, ...]:
-    names = tuple(cell.strip() for cell in cells)
+    names = _stripped(cells)
     for name in names:
         if names.count(name) > 1:
             raise InputError("a column is named twice", file=path, row=line, value=name)
     return names
+
+
+def _stripped(cells: list[str]) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in cells)
 
 
 def _paired(path: str, line: int, header: tuple[str, ...], cells: list[str]) -> dict[str, object]:
@@ -173,11 +176,14 @@ def _object(path: str, line: int, text: str) -> dict[str, object]:
         value = json.loads(text, parse_float=Decimal, parse_constant=Decimal)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"not JSON: {error}", file=path, row=line, expected="one JSON object a line"
+            f"not JSON: {error}", file=path, row=line, expected="one whole JSON object on each line"
         ) from error
     if not isinstance(value, dict):
         raise InputError(
-            f"a JSON {type(value).__name__}", file=path, row=line, expected="one JSON object a line"
+            f"a JSON {type(value).__name__}",
+            file=path,
+            row=line,
+            expected="one whole JSON object on each line",
         )
     return value
 
