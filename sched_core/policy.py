@@ -10,6 +10,7 @@ from sched_core.errors import InputError, PluginLoadError, PolicyError, SchedfwE
 from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, PreemptMode
 from sched_core.request import NANOSECONDS, Request, RequestState
 from sched_core.view import RequestView
+from sched_core.waiting import WAITING_STATES
 
 if TYPE_CHECKING:
     from sched_core.state import SchedulerState
@@ -73,7 +74,14 @@ class Policy:
     def select_admissions(self, view: Any) -> Iterator[Request] | None:
         """Requests to admit, pulled one by one."""
         answer = self._ask("select_admissions", view)
-        return None if answer is None else self._pull("select_admissions", answer)
+        return None if answer is None else self._waiting(answer)
+
+    def _waiting(self, answer: Any) -> Iterator[Request]:
+        for request in self._pull("select_admissions", answer):
+            if request.state not in WAITING_STATES:
+                problem, expected = "not a waiting request", "requests of view.waiting, each once"
+                raise self._bad("select_admissions", problem, request.view, expected)
+            yield request
 
     def chunk_size(self, view: Any, request: RequestView, limit: int) -> int:
         """Prefill tokens for this step, 0..limit."""

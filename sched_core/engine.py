@@ -1,0 +1,162 @@
+"""The clock: arrivals, steps, idle gaps. Time is an integer number of nanoseconds."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from sched_core.arrivals import Arrivals, refusal
+from sched_core.config import EngineConfig
+from sched_core.errors import InputError, NoProgress, SchedfwError
+from sched_core.executor import Executor
+from sched_core.plan import StepPlan
+from sched_core.policy import Policy
+from sched_core.records import Recorder
+from sched_core.request import NANOSECONDS, Request, RequestState
+from sched_core.scheduler import Scheduler
+from sched_core.state import SchedulerState
+from sched_core.workload import Workload
+
+Watcher = Callable[[StepPlan, SchedulerState, list[Request], Mapping[str, str]], None]
+"""Called after every step with its plan, the state it left, who finished in it, and
+{id: reason} of the requests rejected since the last step."""
+
+
+class Engine:
+    """One run of one policy over one workload on one executor.
+
+    `config` must have `num_gpu_blocks` set. Raises InputError when no request of the workload
+    could ever be served.
+    """
+
+    def __init__(
+        self,
+        config: EngineConfig,
+        policy: Policy,
+        executor: Executor,
+        workload: Workload,
+        *,
+        seed: int = 0,
+        horizon: float | None = None,
+        watch: Watcher | None = None,
+    ) -> None:
+        self.recorder = Recorder()
+        self.state = SchedulerState(config, policy, executor.costs, seed)
+        self._scheduler = Scheduler(self.state, self.recorder)
+        self._executor = executor
+        self._arrivals = Arrivals(workload)
+        self._horizon_ns = None if horizon is None else round(horizon * NANOSECONDS)
+        self._watch = watch
+        self._rejected: dict[str, str] = {}
+        self._idle_steps = 0
+        self._now_ns = 0
+        _refuse_hopeless(workload, config)
+
+    def run(self) -> Recorder:
+        """Run until nothing is left to do, or to the horizon."""
+        while self.advance():
+            pass
+        self._close()
+        return self.recorder
+
+    def advance(self) -> bool:
+        """Take in what has arrived and do one step; False when nothing is left to do."""
+        if self._horizon_ns is not None and self._now_ns >= self._horizon_ns:
+            return False
+        self._take_arrivals()
+        plan = self._scheduler.schedule(self._now_ns)
+        if plan is None:
+            return self._jump()
+        self._execute(plan)
+        return True
+
+    def _take_arrivals(self) -> None:
+        arrivals, config = self._arrivals, self.state.config
+        while (arrival_ns := arrivals.next_ns()) is not None and arrival_ns <= self._now_ns:
+            request = arrivals.pop()
+            reason = refusal(request, config)
+            self.state.now_ns = arrival_ns
+            self._scheduler.add(request, reason)
+            if reason is not None:
+                self._rejected[request.id] = reason
+                arrivals.ended(self._now_ns, 1)
+
+    def _execute(self, plan: StepPlan) -> None:
+        state = self.state
+        duration_ns = self._duration(plan) if any(plan.load) else 0
+        used = state.kv.num_blocks - state.kv.free_blocks
+        self.recorder.step(plan, duration_ns, used, len(state.waiting), len(state.running))
+        self._now_ns += duration_ns
+        finished = self._scheduler.complete(plan, self._now_ns)
+        self._idle_steps = 0
+        if finished:
+            self._arrivals.ended(self._now_ns, len(finished))
+        if self._watch is not None:
+            self._watch(plan, state, finished, self._rejected)
+            self._rejected = {}
+
+    def _duration(self, plan: StepPlan) -> int:
+        seconds = self._executor.execute(plan).duration
+        duration_ns = round(seconds * NANOSECONDS) if math.isfinite(seconds) else 0
+        if duration_ns <= 0:
+            raise SchedfwError(
+                f"step {plan.step}: the executor says it took {seconds!r} s; a step takes a "
+                "finite time > 0"
+            )
+        return duration_ns
+
+    def _jump(self) -> bool:
+        """Nothing could be granted: go to the next arrival, or see whether all is done."""
+        next_ns = self._arrivals.next_ns()
+        if next_ns is not None:
+            self._now_ns, self._idle_steps = max(next_ns, self._now_ns), 0
+            return True
+        state = self.state
+        if not state.running and not len(state.waiting):
+            return False
+        self._idle_steps += 1
+        if self._idle_steps >= 2:
+            raise _no_progress(state)
+        return True
+
+    def _close(self) -> None:
+        """Write the rows of those that a horizon cut off."""
+        state = self.state
+        state.lockstep.disband(state.running)
+        for request in (*state.running, *state.waiting.ordered()):
+            self.recorder.ended(request)
+        while len(self._arrivals):
+            if self._arrivals.next_ns() is None:
+                self._arrivals.ended(self._now_ns, 1)
+            self.recorder.ended(self._arrivals.pop())
+        self.recorder.end_ns = self._now_ns
+        self.recorder.prefix_queries = state.kv.prefix_queries
+        self.recorder.prefix_hits = state.kv.prefix_hits
+
+
+def _refuse_hopeless(workload: Workload, config: EngineConfig) -> None:
+    """A workload of which no request can be served is a mistake, not a run."""
+    reason = None
+    for spec in workload.requests:
+        reason = refusal(spec, config)
+        if reason is None:
+            return
+    if reason is None:
+        raise InputError("the workload has no request", expected="at least one request")
+    raise InputError(
+        f"no request of the workload can ever be served; the last one: {reason}",
+        expected="a larger pool, budget or max_model_len, or shorter requests",
+    )
+
+
+def _no_progress(state: SchedulerState) -> NoProgress:
+    oldest: Request = min(
+        (*state.running, *state.waiting.ordered()), key=lambda r: (r.arrival_ns, r.submitted_seq)
+    )
+    doing = "waits" if oldest.state is not RequestState.RUNNING else "runs"
+    return NoProgress(
+        f"two steps in a row granted nothing and nothing is to come, at step {state.step}, time "
+        f"{state.now_ns / NANOSECONDS:.9g} s: the oldest request {oldest.id!r} {doing} with "
+        f"{oldest.computed} of {oldest.known} tokens computed; {state.kv.free_blocks} of "
+        f"{state.kv.num_blocks} blocks and {state.kv.free_host_blocks} of "
+        f"{state.kv.num_host_blocks} host blocks are free, {len(state.running)} requests run and "
+        f"{len(state.waiting)} wait"
+    )
