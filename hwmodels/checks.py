@@ -18,6 +18,12 @@ def non_negative(_: object, field: "attrs.Attribute[Any]", value: float) -> None
     _require(value, 0 <= _number(value) < math.inf, field.name, "a finite number of at least 0")
 
 
+def positive_int(_: object, field: "attrs.Attribute[Any]", value: int) -> None:
+    """Refuse zero, negative numbers and what is no integer."""
+    ok = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    _require(value, ok, field.name, "an integer above 0")
+
+
 def _number(value: object) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number else math.nan  # type: ignore[arg-type]

@@ -1,0 +1,309 @@
+"""How long a step of a transformer takes on a GPU: a roofline with fitted efficiencies.
+
+For T new tokens, S sampled ones, L layers of width d, peak rate P and memory bandwidth BW:
+
+    t = product(W_layers, T) + product(W_head, S)     matrix products
+      + KV_read / (ek BW) + F_attention / (ea P)      attention over the cache
+      + ce T L d 2 bytes / BW                         activations between the products
+      + cl L + c0                                     fixed latencies
+      + blocks swapped * (block bytes / host link + 2 L copy)
+
+    product(W, n) = hypot(2 W rows(n) / (ec P), W bytes / (eb BW))
+
+`rows(n)` is n up to one matrix tile and n rounded up to whole tiles above it: the staircase that
+chunk sizes should respect. `hypot` because loading weights and multiplying overlap only in part:
+measured times of small batches lie between their maximum and their sum, and a hard maximum would
+price the tokens below the knee at nothing. A step's second and later terms are sums over its
+requests, so one long request does not make its neighbours expensive.
+"""
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any, ClassVar
+
+import attrs
+
+from hwmodels import models
+from hwmodels.checks import non_negative, positive, positive_int
+from sched_core import Capacity, InputError, StepLoad, StepOutcome, StepPlan
+
+GPUS: Mapping[str, Any] = tomllib.loads(files("hwmodels").joinpath("gpus.toml").read_text("utf-8"))
+"""Constants of each GPU, by the name of its entry point."""
+
+
+def _from(table: str, key: str, validator: Callable[..., None] = positive) -> Any:
+    """A parameter whose default is `key` of the GPU's `data` or `fit`."""
+    return attrs.field(
+        default=attrs.Factory(lambda self: getattr(self, table)[key], takes_self=True),
+        validator=validator,
+    )
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Roofline:
+    """A GPU whose steps are priced by the roofline; a subclass says which one in `data`."""
+
+    data: ClassVar[Mapping[str, Any]]
+    """The GPU's entry in `gpus.toml`, or a mapping with the same keys."""
+
+    peak_flops: float = _from("data", "peak_flops")
+    """Dense 16-bit tensor FLOP/s."""
+    bandwidth: float = _from("data", "bandwidth")
+    """Device memory bandwidth, bytes/s."""
+    memory: float = _from("data", "memory")
+    """Device memory, bytes."""
+    host_link: float = _from("data", "host_link")
+    """Bytes/s between device and host, one direction."""
+    tile: int = _from("data", "tile", positive_int)
+    """Rows of a matrix tile."""
+    ec: float = _from("fit", "ec")
+    """Share of the peak rate that matrix products reach."""
+    eb: float = _from("fit", "eb")
+    """Share of the bandwidth that reading weights reaches."""
+    ek: float = _from("fit", "ek")
+    """Share of the bandwidth that reading K and V reaches."""
+    ea: float = _from("fit", "ea")
+    """Share of the peak rate that attention over a prompt reaches."""
+    ce: float = _from("fit", "ce")
+    """Vectors of width `hidden` moved per token and layer between the products."""
+    cl: float = _from("fit", "cl")
+    """Fixed seconds per layer: the kernels' latencies."""
+    c0: float = attrs.field(default=0.0, validator=non_negative)
+    """Fixed seconds per step outside the layers: sampler, CPU, launch gaps. The measurements
+    hold none of it."""
+    copy: float = attrs.field(default=2e-6, validator=non_negative)
+    """Fixed seconds per copy of a swap. A block is 2 x layers copies, as in vLLM's `swap_blocks`:
+    one cudaMemcpyAsync for K and one for V in each layer, which is why small blocks reach little
+    of the link's bandwidth (PagedAttention paper, section 7.3). 2 us is an estimate of the time
+    to launch one, not a measurement."""
+    recompute_chunk: int = attrs.field(default=2048, validator=positive_int)
+    """Tokens per chunk in `costs.recompute`: vLLM's default token budget."""
+
+    @property
+    def fit(self) -> Mapping[str, Any]:
+        """The fitted efficiencies and their `basis`: the GPU's own, or the A100's carried over."""
+        a100 = GPUS["a100"]
+        carried = f"carried over from {a100['gpu']}, not measured on this GPU"
+        return {**a100["fit"], "basis": carried, **self.data.get("fit", {})}
+
+    def executor(self, model: str | None, *, block_size: int) -> "RooflineExecutor":
+        """An executor for `model`. Raises InputError without one, and as `models.load` does."""
+        if model is None:
+            raise InputError(
+                f"{self.data['gpu']} prices steps of a model, and none is given",
+                field="model",
+                expected=f"one of {', '.join(models.catalogue())}, or a path to a config.json",
+            )
+        return RooflineExecutor(self, models.load(model), block_size)
+
+    def describe(self) -> dict[str, object]:
+        """The constants, where they come from, and which of them are not the defaults."""
+        values, defaults = attrs.asdict(self), attrs.asdict(type(self)())
+        return {
+            "hardware": self.data["gpu"],
+            **values,
+            "source": self.data["source"],
+            "efficiencies": self.fit["basis"],
+            "overridden": [key for key, value in values.items() if value != defaults[key]],
+        }
+
+    def calibrate(
+        self, model: str, loads: Sequence[StepLoad], seconds: Sequence[float]
+    ) -> dict[str, float]:
+        """The efficiencies that price `loads` closest to the measured `seconds`."""
+        from hwmodels.calibrate import fit  # scipy loads slowly, and only this needs it
+
+        shape = models.load(model)
+
+        def pricer(constants: dict[str, Any]) -> Callable[[StepLoad], float]:
+            return price(attrs.evolve(self, **constants), shape).step
+
+        return fit(pricer, loads, seconds)
+
+
+class A100(Roofline):
+    """NVIDIA A100 SXM, 80 GB: the GPU that the efficiencies are fitted on."""
+
+    data = GPUS["a100"]
+
+
+class A100_40GB(Roofline):  # noqa: N801 (the vendor's name)
+    """NVIDIA A100 SXM, 40 GB."""
+
+    data = GPUS["a100-40gb"]
+
+
+class H100(Roofline):
+    """NVIDIA H100 SXM, 80 GB."""
+
+    data = GPUS["h100"]
+
+
+class H200(Roofline):
+    """NVIDIA H200 SXM, 141 GB."""
+
+    data = GPUS["h200"]
+
+
+class A10G(Roofline):
+    """NVIDIA A10G, 24 GB."""
+
+    data = GPUS["a10g"]
+
+
+class L4(Roofline):
+    """NVIDIA L4, 24 GB."""
+
+    data = GPUS["l4"]
+
+
+class L40S(Roofline):
+    """NVIDIA L40S, 48 GB."""
+
+    data = GPUS["l40s"]
+
+
+class RTX4090(Roofline):
+    """NVIDIA GeForce RTX 4090, 24 GB."""
+
+    data = GPUS["rtx-4090"]
+
+
+@attrs.frozen
+class RooflineCosts:
+    """The formula with everything but the load multiplied out; all in seconds."""
+
+    tile: int
+    layer_flops: float
+    """Per row of the layers' products."""
+    layer_bytes: float
+    """To read the layers' weights once."""
+    head_flops: float
+    head_bytes: float
+    kv_token: float
+    """Per context token read."""
+    pair: float
+    """Per (query, key) pair of a prompt chunk."""
+    token: float
+    """Activations, per new token."""
+    fixed: float
+    block: float
+    """Per block swapped, either way."""
+    recompute_chunk: int
+
+    def step(self, load: StepLoad) -> float:
+        """Seconds of a step; 0 only for an empty load."""
+        decodes, decode_kv, _, chunks, chunks_kv, pairs, sampled, out, back = load
+        new = decodes + chunks
+        seconds = self.block * (out + back)
+        if new:
+            seconds += (
+                math.hypot(self.layer_flops * self._rows(new), self.layer_bytes)
+                + self.kv_token * (decode_kv + chunks_kv)
+                + self.pair * pairs
+                + self.token * new
+                + self.fixed
+            )
+        if sampled:
+            seconds += math.hypot(self.head_flops * self._rows(sampled), self.head_bytes)
+        return seconds
+
+    def _rows(self, tokens: int) -> int:
+        tile = self.tile
+        return tokens if tokens <= tile else -(-tokens // tile) * tile
+
+    def recompute(self, tokens: int, beside: StepLoad) -> float:
+        """What the chunks add to steps that hold `beside` anyway: little while those steps are
+        bound by memory, whole steps where `beside` is empty."""
+        alone, seconds = self.step(beside), 0.0
+        for done in range(0, tokens, self.recompute_chunk):
+            chunk = min(self.recompute_chunk, tokens - done)
+            seconds += self.step(_with_chunk(beside, chunk, done)) - alone
+        return seconds
+
+    def swap_out(self, blocks: int) -> float:
+        return self.block * blocks
+
+    def swap_in(self, blocks: int) -> float:
+        return self.block * blocks
+
+
+def _with_chunk(load: StepLoad, tokens: int, computed: int) -> StepLoad:
+    """`load` and one more chunk of `tokens` prompt tokens after `computed` ones."""
+    return load._replace(
+        prefills=load.prefills + 1,
+        prefill_tokens=load.prefill_tokens + tokens,
+        prefill_kv_tokens=load.prefill_kv_tokens + computed + tokens,
+        prefill_pairs=load.prefill_pairs + tokens * computed + tokens * (tokens + 1) // 2,
+    )
+
+
+def price(gpu: Roofline, shape: models.ModelShape, block_size: int = 16) -> RooflineCosts:
+    """The coefficients of `shape` on `gpu`.
+
+    Attention is 4 FLOP per pair, head and element: 2 for the scores, 2 for the weighted sum. Those
+    of decodes are left out: their time is that of reading the cache.
+    """
+    math_rate, weight_rate = gpu.ec * gpu.peak_flops, gpu.eb * gpu.bandwidth
+    width = shape.layers * shape.hidden * shape.dtype_bytes
+    block_bytes = block_size * shape.kv_bytes_per_token
+    return RooflineCosts(
+        tile=gpu.tile,
+        layer_flops=2 * shape.layer_weights / math_rate,
+        layer_bytes=shape.layer_weights * shape.dtype_bytes / weight_rate,
+        head_flops=2 * shape.head_weights / math_rate,
+        head_bytes=shape.head_weights * shape.dtype_bytes / weight_rate,
+        kv_token=shape.kv_bytes_per_token / (gpu.ek * gpu.bandwidth),
+        pair=4 * shape.layers * shape.heads * shape.head_dim / (gpu.ea * gpu.peak_flops),
+        token=gpu.ce * width / gpu.bandwidth,
+        fixed=gpu.cl * shape.layers + gpu.c0,
+        block=block_bytes / gpu.host_link + 2 * shape.layers * gpu.copy,
+        recompute_chunk=gpu.recompute_chunk,
+    )
+
+
+@attrs.frozen
+class RooflineExecutor:
+    """Prices the steps of one model on one GPU."""
+
+    gpu: Roofline
+    shape: models.ModelShape
+    block_size: int
+    costs: RooflineCosts = attrs.field(init=False)
+
+    @costs.default
+    def _price(self) -> RooflineCosts:
+        return price(self.gpu, self.shape, self.block_size)
+
+    def execute(self, plan: StepPlan) -> StepOutcome:
+        """The step's time; its copies block it."""
+        return StepOutcome(self.costs.step(plan.load))
+
+    def capacity(
+        self, *, block_size: int, gpu_memory_utilization: float, max_num_batched_tokens: int
+    ) -> Capacity:
+        """KV blocks that fit beside the weights and the largest step's activations.
+
+        Not counted: the CUDA context, captured graphs, logits, fragmentation. Raises InputError
+        with the sums when not one block fits.
+        """
+        usable = self.gpu.memory * gpu_memory_utilization
+        weights = self.shape.weight_bytes
+        activations = self.shape.activation_bytes(max_num_batched_tokens)
+        block_bytes = block_size * self.shape.kv_bytes_per_token
+        blocks = math.floor((usable - weights - activations) / block_bytes)
+        if blocks < 1:
+            raise InputError(
+                f"{self.shape.name} does not fit one {self.gpu.data['gpu']}: weights "
+                f"{weights / 1e9:.1f} GB + activations {activations / 1e9:.1f} GB + one KV block "
+                f"{block_bytes / 1e9:.3f} GB, of {gpu_memory_utilization:g} x "
+                f"{self.gpu.memory / 1e9:.1f} GB = {usable / 1e9:.1f} GB",
+                expected="a smaller model, more memory or a smaller max_num_batched_tokens",
+            )
+        return Capacity(blocks, self.shape.max_positions, block_bytes)
+
+    def describe(self) -> dict[str, object]:
+        """Model and GPU."""
+        return {"model": self.shape.name, "model_source": self.shape.source, **self.gpu.describe()}
