@@ -1,21 +1,4 @@
-"""How long a step of a transformer takes on a GPU: a roofline with fitted efficiencies.
-
-For T new tokens, S sampled ones, L layers of width d, peak rate P and memory bandwidth BW:
-
-    t = product(W_layers, T) + product(W_head, S)     matrix products
-      + KV_read / (ek BW) + F_attention / (ea P)      attention over the cache
-      + ce T L d 2 bytes / BW                         activations between the products
-      + cl L + c0                                     fixed latencies
-      + blocks swapped * (block bytes / host link + 2 L copy)
-
-    product(W, n) = hypot(2 W rows(n) / (ec P), W bytes / (eb BW))
-
-`rows(n)` is n up to one matrix tile and n rounded up to whole tiles above it: the staircase that
-chunk sizes should respect. `hypot` because loading weights and multiplying overlap only in part:
-measured times of small batches lie between their maximum and their sum, and a hard maximum would
-price the tokens below the knee at nothing. A step's second and later terms are sums over its
-requests, so one long request does not make its neighbours expensive.
-"""
+"""GPUs whose steps are priced by the roofline of `hwmodels.costs`."""
 
 import math
 import tomllib
@@ -27,6 +10,7 @@ import attrs
 
 from hwmodels import models
 from hwmodels.checks import non_negative, positive, positive_int
+from hwmodels.costs import RooflineCosts
 from sched_core import Capacity, InputError, StepLoad, StepOutcome, StepPlan
 
 GPUS: Mapping[str, Any] = tomllib.loads(files("hwmodels").joinpath("gpus.toml").read_text("utf-8"))
@@ -98,6 +82,29 @@ class Roofline:
             )
         return RooflineExecutor(self, models.load(model), block_size)
 
+    def price(self, shape: models.ModelShape, block_size: int) -> RooflineCosts:
+        """The coefficients of `shape` on this GPU.
+
+        Attention is 4 FLOP per pair, head and element: 2 for the scores, 2 for the weighted sum.
+        Those of decodes are left out: their time is that of reading the cache.
+        """
+        math_rate, weight_rate = self.ec * self.peak_flops, self.eb * self.bandwidth
+        layer_width = shape.layers * shape.hidden * shape.dtype_bytes
+        block_bytes = block_size * shape.kv_bytes_per_token
+        return RooflineCosts(
+            tile=self.tile,
+            layer_flops=2 * shape.layer_weights / math_rate,
+            layer_bytes=shape.layer_weights * shape.dtype_bytes / weight_rate,
+            head_flops=2 * shape.head_weights / math_rate,
+            head_bytes=shape.head_weights * shape.dtype_bytes / weight_rate,
+            kv_token=shape.kv_bytes_per_token / (self.ek * self.bandwidth),
+            pair=4 * shape.layers * shape.heads * shape.head_dim / (self.ea * self.peak_flops),
+            token=self.ce * layer_width / self.bandwidth,
+            fixed=self.cl * shape.layers + self.c0,
+            block=block_bytes / self.host_link + 2 * shape.layers * self.copy,
+            recompute_chunk=self.recompute_chunk,
+        )
+
     def describe(self) -> dict[str, object]:
         """The constants, where they come from, and which of them are not the defaults."""
         values, defaults = attrs.asdict(self), attrs.asdict(type(self)())
@@ -118,7 +125,7 @@ class Roofline:
         shape = models.load(model)
 
         def pricer(constants: dict[str, Any]) -> Callable[[StepLoad], float]:
-            return price(attrs.evolve(self, **constants), shape).step
+            return attrs.evolve(self, **constants).price(shape, block_size=16).step
 
         return fit(pricer, loads, seconds)
 
@@ -172,99 +179,6 @@ class RTX4090(Roofline):
 
 
 @attrs.frozen
-class RooflineCosts:
-    """The formula with everything but the load multiplied out; all in seconds."""
-
-    tile: int
-    layer_flops: float
-    """Per row of the layers' products."""
-    layer_bytes: float
-    """To read the layers' weights once."""
-    head_flops: float
-    head_bytes: float
-    kv_token: float
-    """Per context token read."""
-    pair: float
-    """Per (query, key) pair of a prompt chunk."""
-    token: float
-    """Activations, per new token."""
-    fixed: float
-    block: float
-    """Per block swapped, either way."""
-    recompute_chunk: int
-
-    def step(self, load: StepLoad) -> float:
-        """Seconds of a step; 0 only for an empty load."""
-        decodes, decode_kv, _, chunks, chunks_kv, pairs, sampled, out, back = load
-        new = decodes + chunks
-        seconds = self.block * (out + back)
-        if new:
-            seconds += (
-                math.hypot(self.layer_flops * self._rows(new), self.layer_bytes)
-                + self.kv_token * (decode_kv + chunks_kv)
-                + self.pair * pairs
-                + self.token * new
-                + self.fixed
-            )
-        if sampled:
-            seconds += math.hypot(self.head_flops * self._rows(sampled), self.head_bytes)
-        return seconds
-
-    def _rows(self, tokens: int) -> int:
-        tile = self.tile
-        return tokens if tokens <= tile else -(-tokens // tile) * tile
-
-    def recompute(self, tokens: int, beside: StepLoad) -> float:
-        """What the chunks add to steps that hold `beside` anyway: little while those steps are
-        bound by memory, whole steps where `beside` is empty."""
-        alone, seconds = self.step(beside), 0.0
-        for done in range(0, tokens, self.recompute_chunk):
-            chunk = min(self.recompute_chunk, tokens - done)
-            seconds += self.step(_with_chunk(beside, chunk, done)) - alone
-        return seconds
-
-    def swap_out(self, blocks: int) -> float:
-        return self.block * blocks
-
-    def swap_in(self, blocks: int) -> float:
-        return self.block * blocks
-
-
-def _with_chunk(load: StepLoad, tokens: int, computed: int) -> StepLoad:
-    """`load` and one more chunk of `tokens` prompt tokens after `computed` ones."""
-    return load._replace(
-        prefills=load.prefills + 1,
-        prefill_tokens=load.prefill_tokens + tokens,
-        prefill_kv_tokens=load.prefill_kv_tokens + computed + tokens,
-        prefill_pairs=load.prefill_pairs + tokens * computed + tokens * (tokens + 1) // 2,
-    )
-
-
-def price(gpu: Roofline, shape: models.ModelShape, block_size: int = 16) -> RooflineCosts:
-    """The coefficients of `shape` on `gpu`.
-
-    Attention is 4 FLOP per pair, head and element: 2 for the scores, 2 for the weighted sum. Those
-    of decodes are left out: their time is that of reading the cache.
-    """
-    math_rate, weight_rate = gpu.ec * gpu.peak_flops, gpu.eb * gpu.bandwidth
-    width = shape.layers * shape.hidden * shape.dtype_bytes
-    block_bytes = block_size * shape.kv_bytes_per_token
-    return RooflineCosts(
-        tile=gpu.tile,
-        layer_flops=2 * shape.layer_weights / math_rate,
-        layer_bytes=shape.layer_weights * shape.dtype_bytes / weight_rate,
-        head_flops=2 * shape.head_weights / math_rate,
-        head_bytes=shape.head_weights * shape.dtype_bytes / weight_rate,
-        kv_token=shape.kv_bytes_per_token / (gpu.ek * gpu.bandwidth),
-        pair=4 * shape.layers * shape.heads * shape.head_dim / (gpu.ea * gpu.peak_flops),
-        token=gpu.ce * width / gpu.bandwidth,
-        fixed=gpu.cl * shape.layers + gpu.c0,
-        block=block_bytes / gpu.host_link + 2 * shape.layers * gpu.copy,
-        recompute_chunk=gpu.recompute_chunk,
-    )
-
-
-@attrs.frozen
 class RooflineExecutor:
     """Prices the steps of one model on one GPU."""
 
@@ -275,7 +189,7 @@ class RooflineExecutor:
 
     @costs.default
     def _price(self) -> RooflineCosts:
-        return price(self.gpu, self.shape, self.block_size)
+        return self.gpu.price(self.shape, self.block_size)
 
     def execute(self, plan: StepPlan) -> StepOutcome:
         """The step's time; its copies block it."""

@@ -1,0 +1,93 @@
+"""How long a step of a transformer takes on a GPU: a roofline with fitted efficiencies.
+
+For T new tokens, S sampled ones, L layers of width d, peak rate P and memory bandwidth BW:
+
+    t = product(W_layers, T) + product(W_head, S)     matrix products
+      + KV_read / (ek BW) + F_attention / (ea P)      attention over the cache
+      + ce T L d 2 bytes / BW                         activations between the products
+      + cl L + c0                                     fixed latencies
+      + blocks swapped * (block bytes / host link + 2 L copy)
+
+    product(W, n) = hypot(2 W rows(n) / (ec P), W bytes / (eb BW))
+
+`rows(n)` is n up to one matrix tile and n rounded up to whole tiles above it: the staircase that
+chunk sizes should respect. `hypot` because loading weights and multiplying overlap only in part:
+measured times of small batches lie between their maximum and their sum, and a hard maximum would
+price the tokens below the knee at nothing. A step's second and later terms are sums over its
+requests, so one long request does not make its neighbours expensive.
+"""
+
+import math
+
+import attrs
+
+from sched_core import StepLoad
+
+
+@attrs.frozen
+class RooflineCosts:
+    """The formula with everything but the load multiplied out; all in seconds."""
+
+    tile: int
+    layer_flops: float
+    """Per row of the layers' products."""
+    layer_bytes: float
+    """To read the layers' weights once."""
+    head_flops: float
+    head_bytes: float
+    kv_token: float
+    """Per context token read."""
+    pair: float
+    """Per (query, key) pair of a prompt chunk."""
+    token: float
+    """Activations, per new token."""
+    fixed: float
+    block: float
+    """Per block swapped, either way."""
+    recompute_chunk: int
+
+    def step(self, load: StepLoad) -> float:
+        """Seconds of a step; 0 only for an empty load."""
+        decodes, decode_kv, _, chunks, chunks_kv, pairs, sampled, out, back = load
+        new = decodes + chunks
+        seconds = self.block * (out + back)
+        if new:
+            seconds += (
+                math.hypot(self.layer_flops * self._rows(new), self.layer_bytes)
+                + self.kv_token * (decode_kv + chunks_kv)
+                + self.pair * pairs
+                + self.token * new
+                + self.fixed
+            )
+        if sampled:
+            seconds += math.hypot(self.head_flops * self._rows(sampled), self.head_bytes)
+        return seconds
+
+    def _rows(self, tokens: int) -> int:
+        tile = self.tile
+        return tokens if tokens <= tile else -(-tokens // tile) * tile
+
+    def recompute(self, tokens: int, beside: StepLoad) -> float:
+        """What the chunks add to steps that hold `beside` anyway: little while those steps are
+        bound by memory, whole steps where `beside` is empty."""
+        alone, seconds = self.step(beside), 0.0
+        for done in range(0, tokens, self.recompute_chunk):
+            chunk = min(self.recompute_chunk, tokens - done)
+            seconds += self.step(_with_chunk(beside, chunk, done)) - alone
+        return seconds
+
+    def swap_out(self, blocks: int) -> float:
+        return self.block * blocks
+
+    def swap_in(self, blocks: int) -> float:
+        return self.block * blocks
+
+
+def _with_chunk(load: StepLoad, tokens: int, computed: int) -> StepLoad:
+    """`load` and one more chunk of `tokens` prompt tokens after `computed` ones."""
+    return load._replace(
+        prefills=load.prefills + 1,
+        prefill_tokens=load.prefill_tokens + tokens,
+        prefill_kv_tokens=load.prefill_kv_tokens + computed + tokens,
+        prefill_pairs=load.prefill_pairs + tokens * computed + tokens * (tokens + 1) // 2,
+    )
