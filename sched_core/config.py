@@ -1,14 +1,15 @@
 """The engine's configuration, in vLLM's words, and the combinations that cannot work."""
 
-from typing import Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import attrs
 
 from sched_core.errors import InputError
 
 
-def _at_least(low: int) -> object:
-    def check(_: object, field: "attrs.Attribute[int]", value: int | None) -> None:
+def _at_least(low: int) -> Callable[[Any, "attrs.Attribute[Any]", Any], None]:
+    def check(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
         if value is not None and value < low:
             raise InputError(
                 "out of range", field=field.name, value=value, expected=f"an integer >= {low}"
@@ -17,7 +18,7 @@ def _at_least(low: int) -> object:
     return check
 
 
-def _fraction(_: object, field: "attrs.Attribute[float]", value: float) -> None:
+def _fraction(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
     if not 0.0 <= value <= 1.0:
         raise InputError(
             "out of range", field=field.name, value=value, expected="a fraction in [0, 1]"

@@ -191,8 +191,8 @@ class KVCache:
         self.register(request, min(tokens, request.known))
 
     def release(self, request: Request) -> None:
-        """Take everything back that the request holds, on device and host."""
-        self.register(request, request.computed)
+        """Take everything back that the request holds, on device and host; twice is once."""
+        self.register(request, min(request.computed, len(request.blocks) * self.block_size))
         self._device.give_back(request.blocks)
         self._host.give_back(request.host_blocks)
         request.blocks, request.host_blocks, request.registered = [], [], 0
