@@ -5,10 +5,10 @@ import attrs
 from sched_core import Workload
 from sched_plugins.workloads.azure import Azure
 from sched_plugins.workloads.burstgpt import BurstGPT
+from sched_plugins.workloads.files import read_layout
 from sched_plugins.workloads.formats import identify
 from sched_plugins.workloads.mooncake import Mooncake
 from sched_plugins.workloads.own import OwnCsv, OwnJsonl
-from sched_plugins.workloads.rows import read_layout
 from sched_plugins.workloads.trace import Selection, Trace
 from sched_plugins.workloads.vidur import Vidur
 

@@ -44,6 +44,10 @@ FORMATS = {
     )
 }
 
+_KINDS = {"csv": "a CSV header with", "jsonl": "one JSON object a line with"}
+
+_ROUNDS = "its rounds wait for the answer before, they have no arrivals of their own"
+
 FOREIGN = (
     Foreign(
         "RAGPulse",
@@ -56,7 +60,7 @@ FOREIGN = (
         "its stamps are seconds and its hash blocks have 16 tokens",
     ),
     Foreign(
-        "the Splitwise simulator's",
+        "the Splitwise simulator",
         frozenset({"arrival_timestamp", "prompt_size", "token_size"}),
         "its request types, applications and batch sizes have no counterpart here",
     ),
@@ -66,16 +70,8 @@ FOREIGN = (
         "it holds no arrivals",
         without=frozenset({"arrived_at"}),
     ),
-    Foreign(
-        "TraceLab",
-        frozenset({"session_id", "round_idx"}),
-        "its rounds wait for the answer before, they have no arrivals of their own",
-    ),
-    Foreign(
-        "TraceLab",
-        frozenset({"session_id", "round_index"}),
-        "its rounds wait for the answer before, they have no arrivals of their own",
-    ),
+    Foreign("TraceLab", frozenset({"session_id", "round_idx"}), _ROUNDS),
+    Foreign("TraceLab", frozenset({"session_id", "round_index"}), _ROUNDS),
     Foreign("VTC", frozenset({"config", "result"}), "it holds results, not requests"),
     Foreign(
         "vLLM's custom data set",
@@ -90,7 +86,7 @@ def identify(layout: Layout) -> str:
     fitting = [] if _oddity(layout) else _fitting(layout)
     if len(fitting) != 1:
         raise InputError(
-            f"no trace format that can be told for sure{_hint(layout)}",
+            f"no format that can be told for sure{_hint(layout)}",
             file=layout.file,
             row=layout.line,
             value=_listed(layout.columns),
@@ -113,7 +109,7 @@ def demand(form: Format, layout: Layout) -> None:
         refuse_unknown(form, layout.columns, layout.file, layout.line)
     if missing or not alike or _oddity(layout):
         raise InputError(
-            f"not a {form.name} trace{_hint(layout)}",
+            f"not in the {form.name} format{_hint(layout)}",
             file=layout.file,
             row=layout.line,
             field=missing[0] if missing else None,
@@ -132,9 +128,6 @@ def refuse_unknown(form: Format, columns: Iterable[str], file: str, line: int) -
             raise UnknownName("column", column, known, where=f"{file}, line {line}")
 
 
-_KINDS = {"csv": "a CSV header with", "jsonl": "one JSON object a line with"}
-
-
 def _fitting(layout: Layout) -> list[str]:
     seen = set(layout.columns)
     return [
@@ -149,7 +142,7 @@ def _oddity(layout: Layout) -> str:
     seen = set(layout.columns)
     if layout.kind == "csv" and _is_number(layout.columns[0]):
         windows = ", as in ServeGen, which describes windows and not requests"
-        return f"the first line is no header{windows if len(seen) == 6 else ''}"
+        return f"the first line is no header{windows if len(layout.columns) == 6 else ''}"
     for foreign in FOREIGN:
         if foreign.columns <= seen and not foreign.without & seen:
             return f"it looks like {foreign.name}: {foreign.why}"

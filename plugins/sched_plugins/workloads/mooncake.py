@@ -15,7 +15,7 @@ _MAX_MILLISECONDS = 10**13
 
 @attrs.frozen(kw_only=True)
 class Mooncake(Trace):
-    """Mooncake's traces (JSON lines): stamps in ms, one hash id per block of the prompt.
+    """Mooncake's traces (JSON lines): ms stamps, one hash id per block of the prompt.
 
     No file says its block size, and a wrong one makes prompts many times too short elsewhere, so
     the number of ids is checked against `input_length` in every row.

@@ -12,8 +12,9 @@ from typing import ClassVar, NamedTuple
 import attrs
 
 from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, Workload
+from sched_plugins.workloads.files import read_layout, read_rows
 from sched_plugins.workloads.formats import FORMATS, demand, refuse_unknown
-from sched_plugins.workloads.rows import Row, read_layout, read_rows
+from sched_plugins.workloads.rows import Row
 from sched_plugins.workloads.validators import at_least, finite_above, parsed_by
 
 NANOSECONDS = 10**9

@@ -8,7 +8,7 @@ from sched_plugins.workloads.trace import Record, Trace
 
 @attrs.frozen(kw_only=True)
 class Vidur(Trace):
-    """Vidur's processed traces (CSV). Arrivals stay as written: Vidur floors them to seconds."""
+    """Vidur's processed traces (CSV); arrivals are not floored to seconds as there."""
 
     format = "vidur"
 
