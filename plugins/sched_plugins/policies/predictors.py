@@ -1,0 +1,117 @@
+"""How many tokens will a request emit: from history, from the truth blurred, from the truth."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from random import Random
+
+import attrs
+
+from sched_core import RequestState, RequestView, hookimpl
+from sched_plugins.workloads.validators import at_least, finite_above
+
+TrueOutput = Callable[[RequestView], int] | None
+
+
+@attrs.define
+class _Mean:
+    total: int = 0
+    count: int = 0
+
+    def add(self, value: int) -> None:
+        self.total += value
+        self.count += 1
+
+
+@attrs.define(eq=False)
+class PredictHistory:
+    """Predicts the mean output of the tenant's finished requests.
+
+    Rule: the running mean over the tenant's finished requests; over everyone's while the tenant
+    has none; `prior` while nobody has.
+    Parameters: `prior`, tokens.
+    Source: the history mean of vLLM RFC 29406; no model, no prompt text.
+    Fails by: telling nothing apart within a tenant, and lagging when lengths drift. Short outputs
+    finish first, so early means are too low.
+    """
+
+    prior: float = attrs.field(default=256.0, validator=finite_above(0))
+    _of_tenant: defaultdict[str, _Mean] = attrs.field(
+        init=False, factory=lambda: defaultdict(_Mean)
+    )
+    _of_all: _Mean = attrs.field(init=False, factory=_Mean)
+
+    @hookimpl
+    def request_finished(self, request: RequestView) -> None:
+        if request.state is RequestState.FINISHED:
+            self._of_tenant[request.tenant].add(request.num_output_tokens)
+            self._of_all.add(request.num_output_tokens)
+
+    @hookimpl
+    def predict_output(self, request: RequestView) -> float:
+        mean = self._of_tenant.get(request.tenant, self._of_all)
+        return mean.total / mean.count if mean.count else self.prior
+
+
+@attrs.define(eq=False)
+class OwnHistory(PredictHistory):
+    """A component that needs predictions: any predictor of the stack, else a history of its own."""
+
+    @hookimpl(trylast=True)
+    def predict_output(self, request: RequestView) -> float:
+        return super().predict_output(request)
+
+    @staticmethod
+    def remaining(request: RequestView) -> float:
+        """Predicted tokens still to come; one at least, also where the prediction is overrun."""
+        predicted = request.predicted_output
+        assert predicted is not None, "predict_output above answers where nobody else does"
+        return max(1.0, predicted - request.num_output_tokens)
+
+
+@attrs.define(eq=False)
+class PredictNoisy:
+    """Predicts the true output with lognormal noise: a predictor of chosen quality.
+
+    Rule: truth * exp(sigma * z) with z standard normal, so the median prediction is the truth.
+    z depends on `seed` and the request's id only: asked again, in any run or policy, the
+    prediction is the same.
+    Parameters: `sigma`, the noise's standard deviation in ln(tokens): 0 is the oracle, 0.5 a good
+    predictor, above 1 close to none; `seed`, a whole number.
+    Fails by: it needs the truth (an oracle). Real predictors err more on long outputs.
+    """
+
+    oracle = True
+
+    sigma: float = attrs.field(default=0.5, validator=at_least(0))
+    seed: int = 0
+    _factor: dict[str, float] = attrs.field(init=False, factory=dict)
+
+    @hookimpl
+    def predict_output(self, request: RequestView, true_output_len: TrueOutput) -> float:
+        assert true_output_len is not None, "given to every oracle"
+        factor = self._factor.get(request.id)
+        if factor is None:
+            # Random hashes a text with SHA-512, so this is the same number in every process.
+            noise = Random(f"{self.seed}:{request.id}")
+            factor = self._factor[request.id] = noise.lognormvariate(0.0, self.sigma)
+        return true_output_len(request) * factor
+
+    @hookimpl
+    def request_finished(self, request: RequestView) -> None:
+        self._factor.pop(request.id, None)
+
+
+@attrs.define(eq=False)
+class PredictOracle:
+    """Predicts the true output: an upper bound for what prediction can bring.
+
+    Rule: the truth.
+    Fails by: nobody has it (an oracle).
+    """
+
+    oracle = True
+
+    @hookimpl
+    def predict_output(self, request: RequestView, true_output_len: TrueOutput) -> float:
+        assert true_output_len is not None, "given to every oracle"
+        return true_output_len(request)

@@ -1,0 +1,119 @@
+"""Whose memory is taken when a running request lacks blocks: one rule a class.
+
+All leave a waiting beneficiary to the engine's default, which is nobody. Progress: whatever the
+rule, one running request must be safe until it is done, or two could evict each other for ever.
+"""
+
+import attrs
+
+from sched_core import RequestView, SchedulerView, hookimpl
+from sched_plugins.policies.predictors import OwnHistory
+
+
+def _age(request: RequestView) -> tuple[float, int]:
+    return request.arrival, request.submission
+
+
+def expendable(view: SchedulerView) -> list[RequestView]:
+    """Running requests, youngest first, without the oldest: it always advances, so it ends.
+
+    Youngest first makes `min` and `max` choose the youngest of those that tie. A request that
+    runs alone is its own victim.
+    """
+    youngest_first = sorted(view.running, key=_age, reverse=True)
+    return youngest_first[:-1] or youngest_first
+
+
+@attrs.define(eq=False)
+class Youngest:
+    """Victim: the running request that arrived last.
+
+    Rule: latest arrival, then latest submission. The engine's default under fcfs (vLLM).
+    Progress: the oldest is never taken.
+    Fails by: in another order than fcfs the youngest may have computed most.
+    """
+
+    @hookimpl
+    def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
+        return max(view.running, key=_age) if beneficiary.is_running else None
+
+
+@attrs.define(eq=False)
+class Oldest:
+    """Victim: the running request that arrived first. A baseline to lose against.
+
+    Rule: earliest arrival, then earliest submission.
+    Progress: the youngest is never taken, so everything ends once arrivals end.
+    Fails by: under lasting load an old request loses its place time and again, and it is the one
+    with most to compute again.
+    """
+
+    @hookimpl
+    def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
+        return min(view.running, key=_age) if beneficiary.is_running else None
+
+
+@attrs.define(eq=False)
+class FewestComputed:
+    """Victim: the running request with the least computed, so the least is thrown away.
+
+    Rule: fewest computed tokens, then latest arrival, among all running but the oldest.
+    Source: least-computed-first, vLLM RFC 54644 (there without a spared request).
+    Progress: the oldest is never taken.
+    Fails by: many small evictions. Each frees little memory, so the next follows soon.
+    """
+
+    @hookimpl
+    def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
+        if not beneficiary.is_running:
+            return None
+        return min(expendable(view), key=lambda request: request.num_computed_tokens)
+
+
+@attrs.define(eq=False)
+class FewestRemaining(OwnHistory):
+    """Victim: the running request predicted to have the fewest tokens left.
+
+    Rule: smallest predicted output - emitted tokens (at least 1), then latest arrival, among all
+    running but the oldest. The prediction is the stack's, or its own `predict-history`.
+    Parameters: `prior`, tokens predicted before anything has finished.
+    Progress: the oldest is never taken.
+    Fails by: taking memory from those about to give it back, after most of their work is done.
+    """
+
+    @hookimpl
+    def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
+        if not beneficiary.is_running:
+            return None
+        return min(expendable(view), key=self.remaining)
+
+
+@attrs.define(eq=False)
+class LargestKv:
+    """Victim: the running request whose eviction frees most memory.
+
+    Rule: most blocks that nobody shares, then latest arrival, among all running but the oldest.
+    Progress: the oldest is never taken.
+    Fails by: throwing away the most computation; long requests suffer.
+    """
+
+    @hookimpl
+    def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
+        return max(expendable(view), key=view.freed_by) if beneficiary.is_running else None
+
+
+@attrs.define(eq=False)
+class LowestPriority:
+    """Victim: the running request that its client calls least urgent.
+
+    Rule: largest `priority`, then latest arrival, then latest submission: vLLM's under
+    `policy="priority"`, here for any order of the queue.
+    Progress: the order never changes, so its first is never taken.
+    Fails by: starvation of low priorities, whose work is also done twice.
+    """
+
+    @hookimpl
+    def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
+        if not beneficiary.is_running:
+            return None
+        return max(view.running, key=lambda request: (request.priority, *_age(request)))
