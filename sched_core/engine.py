@@ -38,6 +38,7 @@ class Engine:
         horizon: float | None = None,
         watch: Watcher | None = None,
     ) -> None:
+        self.workload = workload
         self.recorder = Recorder()
         self.state = SchedulerState(config, policy, executor.costs, seed)
         self._scheduler = Scheduler(self.state, self.recorder)
@@ -54,7 +55,7 @@ class Engine:
         """Run until nothing is left to do, or to the horizon."""
         while self.advance():
             pass
-        self._close()
+        self.close()
         return self.recorder
 
     def advance(self) -> bool:
@@ -67,6 +68,21 @@ class Engine:
             return self._jump()
         self._execute(plan)
         return True
+
+    def counts(self) -> dict[str, int]:
+        """Where everyone is; `submitted` is the sum of all others, at every step."""
+        state, ended = self.state, self.recorder.ended_by_state
+        swapped = sum(bool(request.host_blocks) for request in state.waiting)
+        return {
+            "submitted": len(self.workload.requests),
+            "finished": ended[RequestState.FINISHED],
+            "rejected": ended[RequestState.REJECTED],
+            "aborted": ended[RequestState.ABORTED],
+            "running": len(state.running),
+            "waiting": len(state.waiting) - swapped,
+            "swapped": swapped,
+            "pending": len(self._arrivals),
+        }
 
     def _take_arrivals(self) -> None:
         arrivals, config = self._arrivals, self.state.config
@@ -117,8 +133,8 @@ class Engine:
             raise _no_progress(state)
         return True
 
-    def _close(self) -> None:
-        """Write the rows of those that a horizon cut off."""
+    def close(self) -> None:
+        """End the run here: write the rows of those that are still in it."""
         state = self.state
         state.lockstep.disband(state.running)
         for request in (*state.running, *state.waiting.ordered()):

@@ -91,8 +91,8 @@ class BlockPool:
         return block in self._stale
 
     def owners(self, block: int) -> int:
-        """Owners beyond the first."""
-        return self._sharers.get(block, 0)
+        """Owners of a block that is in use."""
+        return 1 + self._sharers.get(block, 0)
 
     def unshared(self, blocks: Sequence[int]) -> int:
         """How many of these owned blocks have no other owner."""
@@ -111,8 +111,8 @@ class KVCache:
         self.num_blocks = num_blocks
         self.num_host_blocks = num_host_blocks
         self.caching = caching
-        self._device = BlockPool(num_blocks)
-        self._host = BlockPool(num_host_blocks)
+        self.device = BlockPool(num_blocks)
+        self.host = BlockPool(num_host_blocks)
         self._host_leaving: list[int] = []  # sources of this step's copies to the device
         self.prefix_queries = 0
         self.prefix_hits = 0
@@ -120,12 +120,12 @@ class KVCache:
     @property
     def free_blocks(self) -> int:
         """Device blocks that can be taken."""
-        return len(self._device._fresh) + len(self._device._stale)
+        return len(self.device._fresh) + len(self.device._stale)
 
     @property
     def free_host_blocks(self) -> int:
         """Host blocks that can be taken."""
-        return self._host.num_free
+        return self.host.num_free
 
     def blocks_for(self, tokens: int) -> int:
         """Blocks that hold `tokens` tokens."""
@@ -139,7 +139,7 @@ class KVCache:
             return []
         found: list[int] = []
         for index in range((request.known - 1) // self.block_size):
-            block = self._device.find(block_key(request, index, self.block_size))
+            block = self.device.find(block_key(request, index, self.block_size))
             if block is None:
                 break
             found.append(block)
@@ -151,7 +151,7 @@ class KVCache:
 
     def blocks_taken(self, tokens: int, hits: Sequence[int]) -> int:
         """Free blocks used up by a table of `tokens` tokens that starts with `hits`."""
-        revived = sum(self._device.is_free(block) for block in hits)
+        revived = sum(self.device.is_free(block) for block in hits)
         return self.blocks_for(tokens) - len(hits) + revived
 
     def register(self, request: Request, tokens: int) -> None:
@@ -159,7 +159,7 @@ class KVCache:
         if self.caching:
             for index in range(request.registered, tokens // self.block_size):
                 key = block_key(request, index, self.block_size)
-                self._device.register(request.blocks[index], key)
+                self.device.register(request.blocks[index], key)
             request.registered = max(request.registered, tokens // self.block_size)
 
     # -- device blocks --------------------------------------------------------------------------
@@ -170,20 +170,20 @@ class KVCache:
         if missing > self.free_blocks:
             return False
         if missing > 0:
-            request.blocks += self._device.take(missing)
+            request.blocks += self.device.take(missing)
         self.register(request, min(tokens, request.known))
         return True
 
     def grow_one(self, request: Request) -> None:
         """Give a decode its next block; one must be free."""
-        request.blocks += self._device.take(1)
+        request.blocks += self.device.take(1)
 
     def admit(self, request: Request, hits: Sequence[int], tokens: int) -> None:
         """Build a table of `tokens` tokens on top of `hits`; the blocks must be free."""
         for block in hits:
-            self._device.share(block)
+            self.device.share(block)
         missing = self.blocks_for(tokens) - len(hits)
-        request.blocks = [*hits, *self._device.take(missing)]
+        request.blocks = [*hits, *self.device.take(missing)]
         request.registered = len(hits)
         if self.caching:
             self.prefix_queries += request.known
@@ -193,13 +193,13 @@ class KVCache:
     def release(self, request: Request) -> None:
         """Take everything back that the request holds, on device and host; twice is once."""
         self.register(request, min(request.computed, len(request.blocks) * self.block_size))
-        self._device.give_back(request.blocks)
-        self._host.give_back(request.host_blocks)
+        self.device.give_back(request.blocks)
+        self.host.give_back(request.host_blocks)
         request.blocks, request.host_blocks, request.registered = [], [], 0
 
     def freed_by(self, request: Request) -> int:
         """Device blocks that `release` would free."""
-        return self._device.unshared(request.blocks)
+        return self.device.unshared(request.blocks)
 
     # -- host blocks ----------------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ class KVCache:
         count = self.blocks_for(request.computed)
         if not 0 < count <= self.free_host_blocks:
             return None
-        sources, targets = tuple(request.blocks[:count]), self._host.take(count)
+        sources, targets = tuple(request.blocks[:count]), self.host.take(count)
         self.release(request)
         request.host_blocks = targets
         return Swap(request.id, sources, tuple(targets))
@@ -216,7 +216,7 @@ class KVCache:
     def swap_in(self, request: Request, tokens: int) -> Swap:
         """Bring a swapped request back with room for `tokens` tokens, which must be free."""
         sources = request.host_blocks
-        request.blocks = self._device.take(self.blocks_for(tokens))
+        request.blocks = self.device.take(self.blocks_for(tokens))
         request.host_blocks = []
         self._host_leaving += sources
         self.register(request, min(tokens, request.known))
@@ -225,7 +225,7 @@ class KVCache:
     def end_step(self) -> None:
         """The step's copies are done: host blocks that were read may be written again."""
         if self._host_leaving:
-            self._host.give_back(self._host_leaving)
+            self.host.give_back(self._host_leaving)
             self._host_leaving = []
 
 

@@ -38,6 +38,7 @@ class Recorder:
     def __init__(self) -> None:
         self._rows = array("q")
         self.ids: list[str] = []
+        self.ended_by_state = dict.fromkeys(RequestState, 0)
         self.tenants: dict[str, int] = {}
         self.reasons: dict[str, int] = {}
         self._gap_ns = array("q")
@@ -95,6 +96,7 @@ class Recorder:
     def ended(self, request: Request) -> None:
         """Take in a request's final row."""
         self.ids.append(request.id)
+        self.ended_by_state[request.state] += 1
         reason = request.reason
         self._rows.extend(
             (

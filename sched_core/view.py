@@ -168,6 +168,13 @@ class SchedulerView:
         return self._state.seats - len(self._state.running)
 
     @property
+    def victims(self) -> list[RequestView]:
+        """The running requests that `select_victim` may name: all but those that joined in this
+        very step."""
+        state = self._state
+        return [r.view for r in state.running if not state.joined_this_step(r)]
+
+    @property
     def load(self) -> "StepLoad":
         """What the running requests put into a step that holds their decodes only."""
         return self._state.decode_load()

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -15,3 +16,8 @@ def shared() -> Path:
     if not path.is_dir():
         pytest.skip(f"no shared material at {path}; set SCHEDFW_SHARED")
     return path
+
+
+settings.register_profile("default", max_examples=60, deadline=None)
+settings.register_profile("deep", max_examples=20_000, deadline=None)
+settings.load_profile("default")

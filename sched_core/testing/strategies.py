@@ -1,0 +1,139 @@
+"""Hypothesis strategies: workloads, configurations, and policies that are legal but foolish."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import attrs
+from hypothesis import strategies as st
+
+from sched_core.config import EngineConfig
+from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, PreemptMode, hookimpl
+from sched_core.request import RequestSpec, SharedPrefix
+from sched_core.view import RequestView, SchedulerView
+
+
+@st.composite
+def workloads(draw: st.DrawFn, max_requests: int = 12) -> list[RequestSpec]:
+    """Few, short requests that come in bunches, so that they get in each other's way."""
+    count = draw(st.integers(1, max_requests))
+    arrival, specs = 0.0, []
+    for number in range(count):
+        arrival += draw(st.sampled_from((0.0, 0.0, 0.5, 1.0, 3.0)))
+        prompt_len = draw(st.integers(1, 40))
+        prefix = None
+        if draw(st.booleans()):
+            prefix = SharedPrefix(draw(st.integers(0, 1)), draw(st.integers(0, prompt_len)))
+        specs.append(
+            RequestSpec(
+                f"r{number}",
+                arrival,
+                prompt_len,
+                draw(st.integers(1, 24)),
+                draw(st.integers(0, 3)),
+                draw(st.sampled_from(("a", "b"))),
+                prefix,
+            )
+        )
+    return specs
+
+
+@st.composite
+def configs(draw: st.DrawFn, **fixed: Any) -> EngineConfig:
+    """Small engines in which budget, seats, blocks and host blocks all run short at times."""
+    budget = draw(st.sampled_from((4, 7, 16, 33, 128)))
+    block_size = draw(st.sampled_from((1, 2, 4, 16)))
+    smallest = -(-64 // block_size)  # holds any one request of `workloads`
+    drawn = {
+        "max_num_batched_tokens": budget,
+        "max_num_seqs": draw(st.integers(1, min(8, budget))),
+        "block_size": block_size,
+        "num_gpu_blocks": draw(st.integers(smallest, 3 * smallest)),
+        "num_cpu_blocks": draw(st.sampled_from((0, 3, smallest, 2 * smallest))),
+        "enable_chunked_prefill": draw(st.sampled_from((True, True, False))),
+        "long_prefill_token_threshold": draw(st.sampled_from((0, 0, 3, 10))),
+        "watermark": draw(st.sampled_from((0.0, 0.0, 0.1))),
+        "scheduler_reserve_full_isl": draw(st.booleans()),
+        "enable_prefix_caching": draw(st.booleans()),
+    }
+    return EngineConfig(**(drawn | fixed))
+
+
+# -- policies that answer anything legal ------------------------------------------------------
+
+
+def _shuffled(view: SchedulerView, requests: Iterable[RequestView]) -> list[RequestView]:
+    listed = list(requests)
+    view.rng.shuffle(listed)  # type: ignore[arg-type] # any mutable sequence will do
+    return listed
+
+
+def _effective_priority(request: RequestView) -> float:
+    return (request.num_output_tokens * 7 + request.prompt_len) % 5
+
+
+def _select_admissions(view: SchedulerView) -> Iterable[RequestView]:
+    for request in _shuffled(view, view.waiting):
+        if view.fits(request):
+            yield request
+
+
+def _chunk_size(view: SchedulerView, limit: int) -> int:
+    return int(view.rng.integers(1, limit + 3))
+
+
+def _select_victim(view: SchedulerView, beneficiary: RequestView) -> Any:
+    choices = view.victims
+    if not choices or (not beneficiary.is_running and view.rng.random() < 0.8):
+        return NO_VICTIM
+    return choices[int(view.rng.integers(len(choices)))]
+
+
+def _choose_preempt_mode(view: SchedulerView) -> PreemptMode:
+    return SWAP if view.rng.random() < 0.5 else RECOMPUTE
+
+
+def _can_admit(view: SchedulerView) -> bool:
+    return not view.running or bool(view.rng.random() < 0.8)
+
+
+def _reserve_blocks(view: SchedulerView) -> int:
+    return int(view.rng.integers(0, view.free_blocks + 1))
+
+
+def _order_running(view: SchedulerView) -> list[RequestView]:
+    listed = _shuffled(view, view.running)
+    return listed[: 1 + int(view.rng.integers(len(listed)))]
+
+
+def _step_budget(view: SchedulerView) -> int:
+    return int(view.rng.integers(1, 64))
+
+
+FOOLISH: dict[str, Callable[..., Any]] = {
+    "effective_priority": _effective_priority,
+    "select_admissions": _select_admissions,
+    "chunk_size": _chunk_size,
+    "select_victim": _select_victim,
+    "choose_preempt_mode": _choose_preempt_mode,
+    "can_admit": _can_admit,
+    "reserve_blocks": _reserve_blocks,
+    "order_running": _order_running,
+    "step_budget": _step_budget,
+}
+"""A legal, random answer to every question."""
+
+
+def foolish_component(hooks: Iterable[str], moves: str = "time") -> object:
+    """A component that answers `hooks` at random, from the run's own seed."""
+    body: dict[str, Any] = {name: _as_method(FOOLISH[name]) for name in hooks}
+    return attrs.define(eq=False)(type("Foolish", (), {"priority_moves": moves, **body}))()
+
+
+def _as_method(answer: Callable[..., Any]) -> Any:
+    return hookimpl(staticmethod(answer))
+
+
+def policies() -> st.SearchStrategy[object]:
+    """Foolish components that answer any choice of hooks."""
+    hooks = st.sets(st.sampled_from(sorted(FOOLISH)), min_size=1)
+    return st.builds(foolish_component, hooks.map(sorted), st.sampled_from(("time", "event")))
