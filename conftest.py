@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +18,5 @@ def shared() -> Path:
     return path
 
 
-settings.register_profile("default", max_examples=60, deadline=None)
+settings.register_profile("small", max_examples=60, deadline=None)
 settings.register_profile("deep", max_examples=20_000, deadline=None)
-settings.load_profile("default")
