@@ -1,0 +1,1 @@
+"""Policies that come in a distribution of their own, as anyone's would."""
