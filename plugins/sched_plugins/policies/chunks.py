@@ -8,9 +8,10 @@ from sched_plugins.workloads.validators import at_least
 
 @attrs.define(eq=False)
 class Chunk:
-    """Prompts in chunks of a fixed size, so that decodes beside them stay fast.
+    """Prompts in chunks of a fixed size.
 
-    Rule: at most `size` prompt tokens of each request in a step.
+    Rule: at most `size` prompt tokens of each request in a step, so that decodes beside them stay
+    fast.
     Parameters: `size`, tokens.
     Source: Sarathi-Serve (Agrawal et al., OSDI 2024) caps the step instead, which here is
     `max_num_batched_tokens`; the cap per request is vLLM's `long_prefill_token_threshold`, without
@@ -27,15 +28,16 @@ class Chunk:
 
 @attrs.define(eq=False)
 class FillTile:
-    """Cuts chunks so that the step ends on a full tile of the matrix units.
+    """Chunks that end the step on a full matrix tile.
 
     Step time is a staircase: the linear layers of Llama-3-8B on an A100 take 13.2 ms for 128 tokens
     and 18.1 for 136, 34.6 for 512 and 38.8 for 520. Tokens beyond a multiple of the tile pay for a
     whole tile.
-    Rule: if the step, with what was granted before, would end within a tile that this chunk opens,
-    the chunk stops at that tile's start; the few tokens left ride in the next step. The chunk stays
-    whole if it ends in a tile already begun (those tokens are free), if this request runs alone
-    (a further step costs more than a tile), or if another request can fill the tile. Never 0.
+    Rule: where the step, with all granted before, would end inside a tile that this chunk opens,
+    the chunk stops at that tile's start, and its last tokens ride in the next step. So a chunk that
+    ends inside a tile already begun stays whole, and none is cut to 0. A chunk that the budget does
+    not bind also stays whole if the request runs alone (a further step costs more than a tile) or
+    if the head of the queue has room to fill the tile.
     Parameters: `tile`, tokens.
     Source: tile quantisation, Sarathi-Serve section 4.3; the times are vidur's profile.
     Fails by: the end of a prompt comes up to one step later, for one tile's time saved in this one.

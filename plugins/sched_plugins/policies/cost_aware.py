@@ -11,7 +11,7 @@ from sched_plugins.workloads.validators import at_least
 
 @attrs.define(eq=False)
 class CostAware:
-    """Victim: the running request that is cheapest to recompute per block it frees.
+    """Victim: least recompute time per block freed.
 
     Rule: smallest `recompute seconds * (1 + penalty * earlier preemptions) / blocks freed`, then
     latest arrival, among all running but the oldest. The seconds are the hardware model's, for

@@ -2,12 +2,12 @@
 
 import attrs
 
-from sched_core import RequestView, hookimpl
+from sched_core import hookimpl
 
 
 @attrs.define(eq=False)
 class Fcfs:
-    """First come, first served: the engine's default, said aloud.
+    """First come, first served; the default.
 
     Rule: requests wait in order of arrival, then submission; a head that does not fit blocks
     those behind it, and the latest arrival is the victim. It is vLLM's `policy="fcfs"`.
@@ -17,5 +17,5 @@ class Fcfs:
     priority_moves = "static"
 
     @hookimpl
-    def effective_priority(self, request: RequestView) -> float:
+    def effective_priority(self) -> float:
         return 0.0

@@ -2,12 +2,12 @@
 
 import attrs
 
-from sched_core import RECOMPUTE, SWAP, PreemptMode, SchedulerView, RequestView, hookimpl
+from sched_core import RECOMPUTE, SWAP, PreemptMode, RequestView, SchedulerView, hookimpl
 
 
 @attrs.define(eq=False)
 class Recompute:
-    """Victims lose their KV cache and compute it again: the engine's default, said aloud.
+    """Victims compute their KV cache again; the default.
 
     Rule: always RECOMPUTE, the only mode of vLLM V1.
     Fails by: long victims, whose prompt and output are all computed twice.
@@ -34,7 +34,7 @@ class Swap:
 
 @attrs.define(eq=False)
 class Adaptive:
-    """The cheaper of recompute and swap for each victim, as the hardware model prices them.
+    """The cheaper of recompute and swap for each victim.
 
     Rule: SWAP if copying the victim's blocks out and back takes less time than computing its
     tokens again beside the decodes that run now; RECOMPUTE otherwise, on a tie, and where the host

@@ -24,7 +24,7 @@ class _Mean:
 
 @attrs.define(eq=False)
 class PredictHistory:
-    """Predicts the mean output of the tenant's finished requests.
+    """Predicts the tenant's mean output so far.
 
     Rule: the running mean over the tenant's finished requests; over everyone's while the tenant
     has none; `prior` while nobody has.
@@ -70,7 +70,7 @@ class OwnHistory(PredictHistory):
 
 @attrs.define(eq=False)
 class PredictNoisy:
-    """Predicts the true output with lognormal noise: a predictor of chosen quality.
+    """Predicts the truth with lognormal noise.
 
     Rule: truth * exp(sigma * z) with z standard normal, so the median prediction is the truth.
     z depends on `seed` and the request's id only: asked again, in any run or policy, the
@@ -103,7 +103,7 @@ class PredictNoisy:
 
 @attrs.define(eq=False)
 class PredictOracle:
-    """Predicts the true output: an upper bound for what prediction can bring.
+    """Predicts the truth: the most one can hope for.
 
     Rule: the truth.
     Fails by: nobody has it (an oracle).

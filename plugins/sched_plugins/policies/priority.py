@@ -8,7 +8,7 @@ from sched_plugins.workloads.validators import finite_above
 
 @attrs.define(eq=False)
 class Priority:
-    """Most urgent first by the request's own priority; waiting may count.
+    """Most urgent first, by the client's priority.
 
     Rule: smaller `priority` first, then arrival, then submission; the victim is the last in that
     order (vLLM's `policy="priority"`). With `aging`, every `aging` seconds of waiting are worth
@@ -34,9 +34,9 @@ class Priority:
 
 @attrs.define(eq=False)
 class PriorityAging(Priority):
-    """Priority that grows with waiting: `priority:aging=PERIOD` under its own name.
+    """Priority that grows with waiting.
 
-    Rule: as `priority` with aging, see there.
+    Rule: `priority:aging=PERIOD` under a name of its own; see there.
     Parameters: `period`, seconds of waiting that are worth one level.
     Fails by: a period far above the usual wait is strict priority, one far below it is fcfs.
     """

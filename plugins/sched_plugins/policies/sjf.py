@@ -8,7 +8,7 @@ from sched_plugins.policies.predictors import OwnHistory
 
 @attrs.define(eq=False)
 class ShortestJobFirst(OwnHistory):
-    """Shortest predicted remaining output first; any predictor, or a history of its own.
+    """Shortest predicted remaining output first.
 
     Rule: key = predicted output - tokens already emitted, at least 1, asked when the request
     enters the queue (SRPT's form: a preempted request counts what is left). The last in that

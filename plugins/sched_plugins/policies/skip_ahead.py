@@ -12,7 +12,7 @@ from sched_plugins.workloads.validators import at_least
 
 @attrs.define(eq=False)
 class SkipAhead:
-    """Admits whoever fits, past those that do not, each passed a bounded number of times.
+    """Who fits may pass who does not, within a bound.
 
     Rule: in order of the queue, every waiting request that fits is admitted. Each one admitted
     counts as a by-pass for every request ahead of it that did not fit; once a request has been

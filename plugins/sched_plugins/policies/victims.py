@@ -26,7 +26,7 @@ def expendable(view: SchedulerView) -> list[RequestView]:
 
 @attrs.define(eq=False)
 class Youngest:
-    """Victim: the running request that arrived last.
+    """Victim: the last to arrive.
 
     Rule: latest arrival, then latest submission. The engine's default under fcfs (vLLM).
     Progress: the oldest is never taken.
@@ -40,7 +40,7 @@ class Youngest:
 
 @attrs.define(eq=False)
 class Oldest:
-    """Victim: the running request that arrived first. A baseline to lose against.
+    """Victim: the first to arrive. A baseline to beat.
 
     Rule: earliest arrival, then earliest submission.
     Progress: the youngest is never taken, so everything ends once arrivals end.
@@ -55,7 +55,7 @@ class Oldest:
 
 @attrs.define(eq=False)
 class FewestComputed:
-    """Victim: the running request with the least computed, so the least is thrown away.
+    """Victim: fewest computed tokens.
 
     Rule: fewest computed tokens, then latest arrival, among all running but the oldest.
     Source: least-computed-first, vLLM RFC 54644 (there without a spared request).
@@ -72,7 +72,7 @@ class FewestComputed:
 
 @attrs.define(eq=False)
 class FewestRemaining(OwnHistory):
-    """Victim: the running request predicted to have the fewest tokens left.
+    """Victim: fewest predicted tokens left.
 
     Rule: smallest predicted output - emitted tokens (at least 1), then latest arrival, among all
     running but the oldest. The prediction is the stack's, or its own `predict-history`.
@@ -90,7 +90,7 @@ class FewestRemaining(OwnHistory):
 
 @attrs.define(eq=False)
 class LargestKv:
-    """Victim: the running request whose eviction frees most memory.
+    """Victim: most blocks freed.
 
     Rule: most blocks that nobody shares, then latest arrival, among all running but the oldest.
     Progress: the oldest is never taken.
@@ -104,7 +104,7 @@ class LargestKv:
 
 @attrs.define(eq=False)
 class LowestPriority:
-    """Victim: the running request that its client calls least urgent.
+    """Victim: least urgent by the client's priority.
 
     Rule: largest `priority`, then latest arrival, then latest submission: vLLM's under
     `policy="priority"`, here for any order of the queue.
