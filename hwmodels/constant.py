@@ -10,12 +10,15 @@ from sched_core import Capacity, StepLoad, StepOutcome, StepPlan
 class Constant:
     """Every step lasts `step` seconds, whatever it holds. Needs no model."""
 
-    step: float = attrs.field(default=0.03, validator=positive)
-    """Seconds per step."""
-    swap_out: float = attrs.field(default=0.0, validator=non_negative)
-    """Seconds added per block copied to the host."""
-    swap_in: float = attrs.field(default=0.0, validator=non_negative)
-    """Seconds added per block copied back."""
+    step: float = attrs.field(
+        default=0.03, validator=positive, metadata={"about": "seconds per step"}
+    )
+    swap_out: float = attrs.field(
+        default=0.0, validator=non_negative, metadata={"about": "seconds per block to the host"}
+    )
+    swap_in: float = attrs.field(
+        default=0.0, validator=non_negative, metadata={"about": "seconds per block back"}
+    )
 
     def executor(self, model: str | None, *, block_size: int) -> "ConstantExecutor":
         """An executor; `model` and `block_size` change nothing."""

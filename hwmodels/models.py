@@ -127,25 +127,26 @@ def from_config(path: Path) -> ModelShape:
     """The shape in a Hugging Face `config.json`.
 
     As in vLLM, float32 checkpoints run in 16 bits. Quantised models and mixtures of experts are
-    refused: the roofline does not price them. Raises InputError naming file, field and value.
+    refused: the roofline does not price them. A sliding window is priced as full attention.
+    Raises InputError naming file, field and value.
     """
     config = _read_json(path)
     family = _family(config, path)
+    _refuse_unpriced(config, path)
     heads = _size(config, "num_attention_heads", path)
     hidden = _size(config, "hidden_size", path)
-    _refuse_unpriced(config, path)
     return ModelShape(
-        name=path.parent.name or path.stem,
+        name=path.resolve().parent.name,
         layers=_size(config, "num_hidden_layers", path),
         hidden=hidden,
         heads=heads,
-        kv_heads=_size(config, "num_key_value_heads", path, default=heads),
+        kv_heads=_kv_heads(config, heads, path),
         head_dim=_size(config, "head_dim", path, default=hidden // heads),
         intermediate=_size(config, family.intermediate, path),
         vocab=_size(config, "vocab_size", path),
         max_positions=_size(config, "max_position_embeddings", path),
         gated=family.gated,
-        tied=bool(config.get("tie_word_embeddings", family.tied)),
+        tied=_tied(config, family, path),
         source=str(path),
     )
 
@@ -188,6 +189,30 @@ def _size(config: dict[str, Any], field: str, path: Path, *, default: int | None
             expected="an integer above 0",
         )
     return value
+
+
+def _kv_heads(config: dict[str, Any], heads: int, path: Path) -> int:
+    field = "num_key_value_heads"
+    kv_heads = _size(config, field, path, default=heads)
+    if heads % kv_heads:
+        raise InputError(
+            "does not go into the heads evenly",
+            file=path,
+            field=field,
+            value=kv_heads,
+            expected=f"a number that divides num_attention_heads = {heads}",
+        )
+    return kv_heads
+
+
+def _tied(config: dict[str, Any], family: _Family, path: Path) -> bool:
+    field = "tie_word_embeddings"
+    tied = config.get(field, family.tied)
+    if not isinstance(tied, bool):
+        raise InputError(
+            "not a truth value", file=path, field=field, value=tied, expected="true or false"
+        )
+    return tied
 
 
 def _refuse_unpriced(config: dict[str, Any], path: Path) -> None:

@@ -17,60 +17,50 @@ GPUS: Mapping[str, Any] = tomllib.loads(files("hwmodels").joinpath("gpus.toml").
 """Constants of each GPU, by the name of its entry point."""
 
 
-def _from(table: str, key: str, validator: Callable[..., None] = positive) -> Any:
+def _from(table: str, key: str, about: str, validator: Callable[..., None] = positive) -> Any:
     """A parameter whose default is `key` of the GPU's `data` or `fit`."""
-    return attrs.field(
-        default=attrs.Factory(lambda self: getattr(self, table)[key], takes_self=True),
-        validator=validator,
-    )
+    default = attrs.Factory(lambda self: getattr(self, table)[key], takes_self=True)
+    return attrs.field(default=default, validator=validator, metadata={"about": about})
+
+
+def _given(default: float, about: str, validator: Callable[..., None] = non_negative) -> Any:
+    """A parameter that is the same for every GPU."""
+    return attrs.field(default=default, validator=validator, metadata={"about": about})
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class Roofline:
-    """A GPU whose steps are priced by the roofline; a subclass says which one in `data`."""
+    """A GPU whose steps are priced by the roofline; a subclass says which one in `data`.
+
+    `copy` is charged 2 x layers times per block, as in vLLM's `swap_blocks`: one cudaMemcpyAsync
+    for K and one for V in each layer, which is why small blocks reach little of the link's
+    bandwidth (PagedAttention paper, section 7.3). Its 2 us are an estimate of one launch, not a
+    measurement. `c0` is 0 because the measurements hold no sampler, CPU or launch gaps.
+    """
 
     data: ClassVar[Mapping[str, Any]]
     """The GPU's entry in `gpus.toml`, or a mapping with the same keys."""
 
-    peak_flops: float = _from("data", "peak_flops")
-    """Dense 16-bit tensor FLOP/s."""
-    bandwidth: float = _from("data", "bandwidth")
-    """Device memory bandwidth, bytes/s."""
-    memory: float = _from("data", "memory")
-    """Device memory, bytes."""
-    host_link: float = _from("data", "host_link")
-    """Bytes/s between device and host, one direction."""
-    tile: int = _from("data", "tile", positive_int)
-    """Rows of a matrix tile."""
-    ec: float = _from("fit", "ec")
-    """Share of the peak rate that matrix products reach."""
-    eb: float = _from("fit", "eb")
-    """Share of the bandwidth that reading weights reaches."""
-    ek: float = _from("fit", "ek")
-    """Share of the bandwidth that reading K and V reaches."""
-    ea: float = _from("fit", "ea")
-    """Share of the peak rate that attention over a prompt reaches."""
-    ce: float = _from("fit", "ce")
-    """Vectors of width `hidden` moved per token and layer between the products."""
-    cl: float = _from("fit", "cl")
-    """Fixed seconds per layer: the kernels' latencies."""
-    c0: float = attrs.field(default=0.0, validator=non_negative)
-    """Fixed seconds per step outside the layers: sampler, CPU, launch gaps. The measurements
-    hold none of it."""
-    copy: float = attrs.field(default=2e-6, validator=non_negative)
-    """Fixed seconds per copy of a swap. A block is 2 x layers copies, as in vLLM's `swap_blocks`:
-    one cudaMemcpyAsync for K and one for V in each layer, which is why small blocks reach little
-    of the link's bandwidth (PagedAttention paper, section 7.3). 2 us is an estimate of the time
-    to launch one, not a measurement."""
-    recompute_chunk: int = attrs.field(default=2048, validator=positive_int)
-    """Tokens per chunk in `costs.recompute`: vLLM's default token budget."""
+    peak_flops: float = _from("data", "peak_flops", "dense 16-bit tensor FLOP/s")
+    bandwidth: float = _from("data", "bandwidth", "device memory, bytes/s")
+    memory: float = _from("data", "memory", "device memory, bytes")
+    host_link: float = _from("data", "host_link", "device to host, bytes/s in one direction")
+    tile: int = _from("data", "tile", "rows of a matrix tile", positive_int)
+    ec: float = _from("fit", "ec", "share of peak_flops that matrix products reach")
+    eb: float = _from("fit", "eb", "share of bandwidth that reading weights reaches")
+    ek: float = _from("fit", "ek", "share of bandwidth that reading K and V reaches")
+    ea: float = _from("fit", "ea", "share of peak_flops that attention over prompts reaches")
+    ce: float = _from("fit", "ce", "activation vectors moved per new token and layer")
+    cl: float = _from("fit", "cl", "fixed seconds per layer: the kernels' latencies")
+    c0: float = _given(0.0, "fixed seconds per step: sampler, CPU, launch gaps")
+    copy: float = _given(2e-6, "fixed seconds per copy of a swap, 2 x layers copies per block")
+    recompute_chunk: int = _given(2048, "tokens per chunk in costs.recompute", positive_int)
 
     @property
     def fit(self) -> Mapping[str, Any]:
         """The fitted efficiencies and their `basis`: the GPU's own, or the A100's carried over."""
-        a100 = GPUS["a100"]
-        carried = f"carried over from {a100['gpu']}, not measured on this GPU"
-        return {**a100["fit"], "basis": carried, **self.data.get("fit", {})}
+        carried = "carried over from A100 80 GB, not measured on this GPU"
+        return {**GPUS["a100"]["fit"], "basis": carried, **self.data.get("fit", {})}
 
     def executor(self, model: str | None, *, block_size: int) -> "RooflineExecutor":
         """An executor for `model`. Raises InputError without one, and as `models.load` does."""
@@ -131,7 +121,7 @@ class Roofline:
 
 
 class A100(Roofline):
-    """NVIDIA A100 SXM, 80 GB: the GPU that the efficiencies are fitted on."""
+    """NVIDIA A100 SXM, 80 GB."""
 
     data = GPUS["a100"]
 

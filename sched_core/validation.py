@@ -10,10 +10,11 @@ from typing import Any, Protocol, runtime_checkable
 import attrs
 
 from sched_core.errors import InputError, UnknownName
+from sched_core.executor import Hardware
 from sched_core.plan import StepLoad
 
 COLUMNS = ("model", "kind", "tokens", "batch", "kv_len", "measured_ms")
-"""What a file of measured steps must hold; further columns in `_ms` are parts of the time."""
+"""What a file of measured steps must hold; further columns of `_ms` are other times, and not read."""
 
 Pricer = Callable[[StepLoad], float]
 
@@ -28,7 +29,7 @@ class MeasuredStep:
 
 
 @runtime_checkable
-class Calibrated(Protocol):
+class Calibrated(Hardware, Protocol):
     """Hardware that can fit its constants to measurements: an optional part of a plugin."""
 
     def calibrate(
@@ -103,7 +104,7 @@ def _steps(reader: "csv.DictReader[str]", path: Path) -> Iterator[MeasuredStep]:
 
 def _check_header(header: Sequence[str], path: Path) -> None:
     for column in header:
-        if column not in COLUMNS and not column.endswith("_ms"):
+        if column not in COLUMNS and "_ms" not in column:
             raise UnknownName("column", column, COLUMNS, where=f"{path}, line 1")
     for column in COLUMNS:
         if header.count(column) != 1:
@@ -114,9 +115,6 @@ def _check_header(header: Sequence[str], path: Path) -> None:
 def _step(cells: Mapping[Any, Any], path: Path, row: int) -> MeasuredStep:
     if None in cells or None in cells.values():
         raise InputError("more or fewer cells than columns", file=path, row=row)
-    for column in cells:
-        if column.endswith("_ms"):
-            _milliseconds(cells, column, path, row)
     sizes = {column: _count(cells, column, path, row) for column in ("tokens", "batch", "kv_len")}
     try:
         load = step_load(cells["kind"], **sizes)

@@ -1,0 +1,118 @@
+"""`schedfw hardware`: its four commands, for people and for programs."""
+
+import json
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import attrs
+import pytest
+from click.testing import CliRunner
+
+from hwmodels.roofline import A100
+from sched_core import InputError, UsageError
+from sched_core.cli.hardware import hardware
+from sched_core.validation import step_load
+
+
+def run(*arguments: str) -> str:
+    runner = CliRunner(env={"COLUMNS": "100"})
+    result = runner.invoke(hardware, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "steps.csv"
+    price = A100().executor("llama-2-7b", block_size=16).costs.step
+    rows = ["model,kind,tokens,batch,kv_len,measured_ms"]
+    for batch in (1, 8, 64):
+        seconds = price(step_load("decode", tokens=batch, batch=batch, kv_len=512))
+        rows.append(f"M,decode,{batch},{batch},512,{1250 * seconds!r}")
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)
+
+
+def test_list_shows_each_with_its_origin() -> None:
+    entries = {entry["name"]: entry for entry in json.loads(run("list", "--format", "json"))}
+    assert entries["a100"]["memory"] == 80 * 2**30
+    assert entries["a100"]["efficiencies"].startswith("fitted on this GPU")
+    assert entries["h100"]["efficiencies"].startswith("carried over")
+    assert entries["constant"]["memory"] is None
+    assert entries["a100"]["distribution"] == "schedfw"
+    table = run("list")
+    assert "not measured on this GPU" in table
+    assert max(map(len, table.splitlines())) <= 100
+    assert run("list", "--format", "csv").startswith("name,distribution,version")
+
+
+@attrs.frozen
+class Fussy:
+    """Loads, and cannot be made."""
+
+    def __attrs_post_init__(self) -> None:
+        raise OSError("no such driver")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [("no_such_module:Thing", "No module named"), (f"{__name__}:Fussy", "no such driver")],
+)
+def test_list_shows_what_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, value: str, reason: str
+) -> None:
+    broken = EntryPoint("broken", value, "schedfw.hardware")
+    monkeypatch.setattr("sched_core.catalogue.entry_points", lambda group: [broken])
+    (entry,) = json.loads(run("list", "--format", "json"))
+    assert entry["name"] == "broken"
+    assert reason in entry["problem"]
+    assert f"cannot be used: {entry['problem']}" in " ".join(run("list").split())
+
+
+def test_show_tells_constants_sources_and_prices() -> None:
+    shown = json.loads(run("show", "a100:ec=0.8", "--model", "llama-3-8b", "--format", "json"))
+    assert shown["ec"] == 0.8
+    assert shown["overridden"] == ["ec"]
+    assert "data sheet" in shown["source"]
+    assert shown["capacity"]["num_gpu_blocks"] > 25_000
+    assert shown["milliseconds"]["prompt of 2048 tokens"] > 100
+    table = run("show", "a100", "--model", "llama-3-8b")
+    assert "share of peak_flops that matrix products reach" in table
+    assert max(map(len, table.splitlines())) <= 100
+
+
+def test_show_works_for_hardware_without_a_model() -> None:
+    assert "seconds per step" in run("show", "constant:step=1")
+
+
+def test_validate_prints_the_errors_per_kind(file: str) -> None:
+    arguments = ("validate", "a100", "--model", "llama-2-7b", "--against", file)
+    *_, overall = json.loads(run(*arguments, "--format", "json"))["kinds"]
+    assert overall == {
+        "kind": "all", "rows": 3, "error": pytest.approx(0.2), "bias": pytest.approx(-0.2),
+        "worst": pytest.approx(-0.2),
+    }  # fmt: skip
+    assert "-20.00%" in run(*arguments)
+    assert run(*arguments, "--format", "csv").splitlines()[0] == "kind,rows,error,bias,worst"
+
+
+def test_calibrate_prints_constants_that_fit_better(file: str) -> None:
+    arguments = ("calibrate", "a100", "--model", "llama-2-7b", "--against", file)
+    found = json.loads(run(*arguments, "--format", "json"))
+    assert found["fitted"][-1]["error"] < 0.05
+    assert found["left_out"][-1]["rows"] == 3
+    spec = "a100:" + ":".join(f"{key}={value}" for key, value in found["constants"].items())
+    again = run("validate", spec, *arguments[2:], "--format", "json")
+    assert json.loads(again)["kinds"] == found["fitted"]
+    assert "left out" in run(*arguments)
+    assert run(*arguments, "--format", "csv").startswith("constant,value\nec,")
+
+
+def test_hardware_without_a_fit_says_so(file: str) -> None:
+    with pytest.raises(UsageError, match="'constant' has no constants"):
+        run("calibrate", "constant", "--model", "llama-2-7b", "--against", file)
+
+
+def test_a_model_that_does_not_fit_stops_show() -> None:
+    with pytest.raises(InputError, match="does not fit"):
+        run("show", "l4", "--model", "llama-2-70b")
