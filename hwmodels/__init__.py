@@ -1,0 +1,1 @@
+"""Hardware models: how long a step takes, and how many KV blocks fit."""

@@ -29,12 +29,12 @@ class RooflineCosts:
     """The formula with everything but the load multiplied out; all in seconds."""
 
     tile: int
-    layer_flops: float
+    layer_row: float
     """Per row of the layers' products."""
-    layer_bytes: float
+    layer_read: float
     """To read the layers' weights once."""
-    head_flops: float
-    head_bytes: float
+    head_row: float
+    head_read: float
     kv_token: float
     """Per context token read."""
     pair: float
@@ -53,14 +53,14 @@ class RooflineCosts:
         seconds = self.block * (out + back)
         if new:
             seconds += (
-                math.hypot(self.layer_flops * self._rows(new), self.layer_bytes)
+                math.hypot(self.layer_row * self._rows(new), self.layer_read)
                 + self.kv_token * (decode_kv + chunks_kv)
                 + self.pair * pairs
                 + self.token * new
                 + self.fixed
             )
         if sampled:
-            seconds += math.hypot(self.head_flops * self._rows(sampled), self.head_bytes)
+            seconds += math.hypot(self.head_row * self._rows(sampled), self.head_read)
         return seconds
 
     def _rows(self, tokens: int) -> int:

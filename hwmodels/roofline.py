@@ -78,15 +78,15 @@ class Roofline:
         Attention is 4 FLOP per pair, head and element: 2 for the scores, 2 for the weighted sum.
         Those of decodes are left out: their time is that of reading the cache.
         """
-        math_rate, weight_rate = self.ec * self.peak_flops, self.eb * self.bandwidth
+        math_rate, read_rate = self.ec * self.peak_flops, self.eb * self.bandwidth
         layer_width = shape.layers * shape.hidden * shape.dtype_bytes
         block_bytes = block_size * shape.kv_bytes_per_token
         return RooflineCosts(
             tile=self.tile,
-            layer_flops=2 * shape.layer_weights / math_rate,
-            layer_bytes=shape.layer_weights * shape.dtype_bytes / weight_rate,
-            head_flops=2 * shape.head_weights / math_rate,
-            head_bytes=shape.head_weights * shape.dtype_bytes / weight_rate,
+            layer_row=2 * shape.layer_weights / math_rate,
+            layer_read=shape.layer_weights * shape.dtype_bytes / read_rate,
+            head_row=2 * shape.head_weights / math_rate,
+            head_read=shape.head_weights * shape.dtype_bytes / read_rate,
             kv_token=shape.kv_bytes_per_token / (self.ek * self.bandwidth),
             pair=4 * shape.layers * shape.heads * shape.head_dim / (self.ea * self.peak_flops),
             token=self.ce * layer_width / self.bandwidth,

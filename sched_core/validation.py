@@ -14,7 +14,7 @@ from sched_core.executor import Hardware
 from sched_core.plan import StepLoad
 
 COLUMNS = ("model", "kind", "tokens", "batch", "kv_len", "measured_ms")
-"""What a file of measured steps must hold; further columns of `_ms` are other times, and not read."""
+"""What a file of measured steps must hold; other columns in `_ms` are allowed, and not read."""
 
 Pricer = Callable[[StepLoad], float]
 

@@ -209,16 +209,7 @@ def calibrate_command(spec: str, model: str, file: Path, style: Format) -> None:
     instance, steps = build("hardware", spec), read_steps(file)
     if not isinstance(instance, Calibrated):
         raise UsageError(f"hardware {spec!r} has no constants that could be fitted")
-
-    def fit(some: Sequence[MeasuredStep]) -> dict[str, float]:
-        return instance.calibrate(model, [s.load for s in some], [s.seconds for s in some])
-
-    def pricer(constants: Mapping[str, float]) -> Pricer:
-        return _pricer(_with(instance, constants), model)
-
-    constants = fit(steps)
-    fitted = _errors(steps, pricer(constants))
-    left_out = deviations(steps, price_left_out(lambda some: pricer(fit(some)), steps))
+    constants, fitted, left_out = _calibration(instance, model, steps)
     if style == "json":
         errors = {"fitted": fitted, "left_out": left_out}
         listed = {key: [attrs.asdict(item) for item in found] for key, found in errors.items()}
@@ -227,13 +218,27 @@ def calibrate_command(spec: str, model: str, file: Path, style: Format) -> None:
         print_csv(["constant", "value"], constants.items())
     else:
         print_table(["constant", "value"], constants.items())
+        pairs = zip(fitted, left_out, strict=True)
         print_table(
             ["kind", "rows", "error", "left out"],
-            (
-                (a.kind, a.rows, f"{a.error:.2%}", f"{b.error:.2%}")
-                for a, b in zip(fitted, left_out, strict=True)
-            ),
+            ((a.kind, a.rows, f"{a.error:.2%}", f"{b.error:.2%}") for a, b in pairs),
         )
+
+
+def _calibration(
+    instance: Calibrated, model: str, steps: Sequence[MeasuredStep]
+) -> tuple[dict[str, float], list[Deviation], list[Deviation]]:
+    """The constants fitted to `steps`, their errors there, and the errors on thirds left out."""
+
+    def fit(some: Sequence[MeasuredStep]) -> dict[str, float]:
+        return instance.calibrate(model, [s.load for s in some], [s.seconds for s in some])
+
+    def pricer(constants: Mapping[str, float]) -> Pricer:
+        return _pricer(_with(instance, constants), model)
+
+    constants = fit(steps)
+    left_out = price_left_out(lambda some: pricer(fit(some)), steps)
+    return constants, _errors(steps, pricer(constants)), deviations(steps, left_out)
 
 
 def _with(instance: Any, constants: Mapping[str, float]) -> Any:
