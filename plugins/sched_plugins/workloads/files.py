@@ -103,3 +103,5 @@ def _opened(path: str) -> Iterator[IO[str]]:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from error
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text: {error}", file=path) from error
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error}", file=path) from error

@@ -4,11 +4,11 @@ from collections import Counter
 from decimal import Decimal
 
 import attrs
+from attrs.validators import ge, le
 
 from sched_core import HashedPrefix
 from sched_plugins.workloads.rows import Row
 from sched_plugins.workloads.trace import NANOSECONDS, Record, Trace
-from sched_plugins.workloads.validators import at_least
 
 _MAX_MILLISECONDS = 10**13
 
@@ -23,9 +23,9 @@ class Mooncake(Trace):
 
     format = "mooncake"
 
-    hash_block_size: int = attrs.field(default=512, validator=at_least(1))
+    hash_block_size: int = attrs.field(default=512, validator=ge(1))
     """Tokens in a hashed block: 512 in the FAST 25 release."""
-    spread: float = attrs.field(default=0.0, validator=at_least(0))
+    spread: float = attrs.field(default=0.0, validator=[ge(0), le(3600)])
     """The conversation trace stamps batches of about 3 s. `spread=3` spaces the k requests of one
     stamp evenly over the 3 s after it, in file order; 0 leaves them together."""
 

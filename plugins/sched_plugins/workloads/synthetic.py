@@ -8,13 +8,17 @@ from typing import ClassVar
 
 import attrs
 import numpy as np
+from attrs.validators import ge, le, optional
 
 from sched_core import InputError, RequestSpec, SharedPrefix, Workload
 from sched_plugins.workloads.arrivals import Floats, RampUp, arrival_times, ramp, unit_gaps
-from sched_plugins.workloads.lengths import parse_lengths
+from sched_plugins.workloads.lengths import MAX_TOKENS, parse_lengths
 from sched_plugins.workloads.shares import parse_priorities, parse_tenants
 from sched_plugins.workloads.streams import stream
-from sched_plugins.workloads.validators import above, at_least, finite_above, parsed_by
+from sched_plugins.workloads.validators import parsed_by
+
+MAX_REQUESTS = 10_000_000
+_RATE = optional([ge(1e-6), le(1e9)])
 
 
 @attrs.frozen(kw_only=True)
@@ -24,9 +28,9 @@ class Synthetic:
     kind: ClassVar[str]
     default_rate: ClassVar[float] = 5.0
 
-    request_rate: float | None = attrs.field(default=None, validator=above(0))
+    request_rate: float | None = attrs.field(default=None, validator=optional(ge(1e-6)))
     """Requests a second; `inf` sends all at 0. None is the class's default, or the ramp."""
-    n: int = attrs.field(default=1000, validator=at_least(1))
+    n: int = attrs.field(default=1000, validator=[ge(1), le(MAX_REQUESTS)])
     """Number of requests."""
     prompt_len: str = attrs.field(
         default="50..2000", converter=str, validator=parsed_by(parse_lengths)
@@ -41,13 +45,13 @@ class Synthetic:
     priorities: str = attrs.field(
         default="0@0.2,1@0.3,2@0.5", converter=str, validator=parsed_by(parse_priorities)
     )
-    num_prefixes: int = attrs.field(default=0, validator=at_least(0))
+    num_prefixes: int = attrs.field(default=0, validator=[ge(0), le(MAX_REQUESTS)])
     """Each request begins with one of this many prefixes, all alike likely; 0 is none."""
-    prefix_len: int = attrs.field(default=0, validator=at_least(0))
+    prefix_len: int = attrs.field(default=0, validator=[ge(0), le(MAX_TOKENS)])
     """Tokens of a prefix; they come before, and add to, `prompt_len` (vLLM)."""
     ramp_up_strategy: RampUp | None = None
-    ramp_up_start_rps: float | None = attrs.field(default=None, validator=finite_above(0))
-    ramp_up_end_rps: float | None = attrs.field(default=None, validator=finite_above(0))
+    ramp_up_start_rps: float | None = attrs.field(default=None, validator=_RATE)
+    ramp_up_end_rps: float | None = attrs.field(default=None, validator=_RATE)
 
     def __attrs_post_init__(self) -> None:
         _check_ramp(self)
@@ -147,8 +151,8 @@ class Gamma(Synthetic):
 
     kind = "gamma"
 
-    burstiness: float | None = attrs.field(default=None, validator=above(0))
-    cv: float | None = attrs.field(default=None, validator=at_least(0))
+    burstiness: float | None = attrs.field(default=None, validator=optional(ge(1e-4)))
+    cv: float | None = attrs.field(default=None, validator=optional([ge(0), le(100)]))
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -162,7 +166,8 @@ class Gamma(Synthetic):
     @property
     def shape(self) -> float:
         if self.cv is not None:
-            return 1.0 / self.cv**2 if self.cv else inf
+            square = self.cv**2
+            return 1.0 / square if square else inf
         return 1.0 if self.burstiness is None else self.burstiness
 
 
@@ -177,7 +182,7 @@ class Closed(Synthetic):
     kind = "closed"
     default_rate = inf
 
-    max_concurrency: int = attrs.field(default=32, validator=at_least(1))
+    max_concurrency: int = attrs.field(default=32, validator=ge(1))
 
     @property
     def concurrency(self) -> int | None:

@@ -10,12 +10,13 @@ from math import inf
 from typing import ClassVar, NamedTuple
 
 import attrs
+from attrs.validators import ge, le, optional
 
 from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, Workload
 from sched_plugins.workloads.files import read_layout, read_rows
 from sched_plugins.workloads.formats import FORMATS, demand, refuse_unknown
 from sched_plugins.workloads.rows import Row
-from sched_plugins.workloads.validators import at_least, finite_above, parsed_by
+from sched_plugins.workloads.validators import parsed_by
 
 NANOSECONDS = 10**9
 
@@ -63,11 +64,11 @@ class Selection:
     """
 
     path: str
-    limit: int | None = attrs.field(default=None, validator=at_least(1))
+    limit: int | None = attrs.field(default=None, validator=optional(ge(1)))
     """Keep the first so many requests."""
-    window: str | None = attrs.field(default=None, validator=parsed_by(parse_window))
+    window: str | None = attrs.field(default=None, validator=optional(parsed_by(parse_window)))
     """Keep FROM <= t < TO, in seconds of the trace since its first request: `600..1200`."""
-    time_scale: float = attrs.field(default=1.0, validator=finite_above(0))
+    time_scale: float = attrs.field(default=1.0, validator=[ge(1e-6), le(1e6)])
     """Factor on arrivals: 2 makes the trace twice as long, so half the rate."""
 
 
