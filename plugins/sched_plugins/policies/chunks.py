@@ -1,9 +1,9 @@
 """How much of a prompt runs in one step."""
 
 import attrs
+from attrs.validators import ge
 
 from sched_core import RequestView, SchedulerView, hookimpl
-from sched_plugins.workloads.validators import at_least
 
 
 @attrs.define(eq=False)
@@ -19,7 +19,7 @@ class Chunk:
     Fails by: every chunk reads the weights and the earlier context again; a small size raises TTFT.
     """
 
-    size: int = attrs.field(default=512, validator=at_least(1))
+    size: int = attrs.field(default=512, validator=ge(1))
 
     @hookimpl
     def chunk_size(self, limit: int) -> int:
@@ -43,7 +43,7 @@ class FillTile:
     Fails by: the end of a prompt comes up to one step later, for one tile's time saved in this one.
     """
 
-    tile: int = attrs.field(default=128, validator=at_least(1))
+    tile: int = attrs.field(default=128, validator=ge(1))
 
     @hookimpl
     def chunk_size(self, view: SchedulerView, request: RequestView, limit: int) -> int:

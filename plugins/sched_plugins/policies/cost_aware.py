@@ -3,10 +3,10 @@
 import math
 
 import attrs
+from attrs.validators import ge, lt
 
 from sched_core import RequestView, SchedulerView, hookimpl
 from sched_plugins.policies.victims import expendable
-from sched_plugins.workloads.validators import at_least
 
 
 @attrs.define(eq=False)
@@ -23,7 +23,7 @@ class CostAware:
     Fails by: being as good as the hardware model; where recomputing is free all cost the same.
     """
 
-    penalty: float = attrs.field(default=1.0, validator=at_least(0))
+    penalty: float = attrs.field(default=1.0, validator=[ge(0), lt(math.inf)])
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:

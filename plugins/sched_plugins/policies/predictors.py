@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable
+from math import inf
 from random import Random
 
 import attrs
+from attrs.validators import ge, gt, le, lt
 
 from sched_core import RequestState, RequestView, hookimpl
-from sched_plugins.workloads.validators import at_least, finite_above
 
 TrueOutput = Callable[[RequestView], int] | None
 
@@ -34,7 +35,7 @@ class PredictHistory:
     finish first, so early means are too low.
     """
 
-    prior: float = attrs.field(default=256.0, validator=finite_above(0))
+    prior: float = attrs.field(default=256.0, validator=[gt(0), lt(inf)])
     _of_tenant: defaultdict[str, _Mean] = attrs.field(
         init=False, factory=lambda: defaultdict(_Mean)
     )
@@ -76,13 +77,13 @@ class PredictNoisy:
     z depends on `seed` and the request's id only: asked again, in any run or policy, the
     prediction is the same.
     Parameters: `sigma`, the noise's standard deviation in ln(tokens): 0 is the oracle, 0.5 a good
-    predictor, above 1 close to none; `seed`, a whole number.
+    predictor, above 1 close to none, at most 10; `seed`, a whole number.
     Fails by: it needs the truth (an oracle). Real predictors err more on long outputs.
     """
 
     oracle = True
 
-    sigma: float = attrs.field(default=0.5, validator=at_least(0))
+    sigma: float = attrs.field(default=0.5, validator=[ge(0), le(10)])
     seed: int = 0
     _factor: dict[str, float] = attrs.field(init=False, factory=dict)
 

@@ -1,9 +1,18 @@
 """Priorities given by the client, strict or softened by age."""
 
+from math import inf
+
 import attrs
+from attrs.validators import and_, gt, lt, optional
 
 from sched_core import RequestView, hookimpl
-from sched_plugins.workloads.validators import finite_above
+
+_seconds = and_(gt(0), lt(inf))
+
+
+def aged(request: RequestView, period: float) -> float:
+    """A key with the order of `priority - wait / period` at any time; `period` in seconds."""
+    return request.priority * period + request.arrival
 
 
 @attrs.define(eq=False)
@@ -23,17 +32,15 @@ class Priority:
 
     priority_moves = "static"
 
-    aging: float | None = attrs.field(default=None, validator=finite_above(0))
+    aging: float | None = attrs.field(default=None, validator=optional(_seconds))
 
     @hookimpl
     def effective_priority(self, request: RequestView) -> float:
-        if self.aging is None:
-            return request.priority
-        return request.priority * self.aging + request.arrival
+        return request.priority if self.aging is None else aged(request, self.aging)
 
 
 @attrs.define(eq=False)
-class PriorityAging(Priority):
+class PriorityAging:
     """Priority that grows with waiting.
 
     Rule: `priority:aging=PERIOD` under a name of its own; see there.
@@ -41,4 +48,10 @@ class PriorityAging(Priority):
     Fails by: a period far above the usual wait is strict priority, one far below it is fcfs.
     """
 
-    aging: float = attrs.field(default=30.0, validator=finite_above(0), alias="period")
+    priority_moves = "static"
+
+    period: float = attrs.field(default=30.0, validator=_seconds)
+
+    @hookimpl
+    def effective_priority(self, request: RequestView) -> float:
+        return aged(request, self.period)

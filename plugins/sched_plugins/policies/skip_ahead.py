@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 import attrs
+from attrs.validators import ge
 
 from sched_core import RequestView, SchedulerView, hookimpl
-from sched_plugins.workloads.validators import at_least
 
 
 @attrs.define(eq=False)
@@ -25,8 +25,8 @@ class SkipAhead:
     its memory.
     """
 
-    max_bypasses: int = attrs.field(default=64, validator=at_least(0))
-    window: int = attrs.field(default=32, validator=at_least(1))
+    max_bypasses: int = attrs.field(default=64, validator=ge(0))
+    window: int = attrs.field(default=32, validator=ge(1))
     _bypasses: dict[str, int] = attrs.field(init=False, factory=dict)
 
     @hookimpl
