@@ -1,0 +1,124 @@
+"""`schedfw policies`: which components there are, what each decides, and its parameters."""
+
+import inspect
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import attrs
+import rich_click as click
+
+from sched_core.catalogue import Plugin, find, plugins
+from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
+from sched_core.errors import PluginLoadError
+from sched_core.hookspecs import Events
+from sched_core.policy import Policy
+
+_PARAMETER_FIELDS = ["name", "type", "default", "required"]
+
+
+@click.group()
+def policies() -> None:
+    """Policy components: what is installed, and what each of them does."""
+
+
+@policies.command("list")
+@format_option
+def list_command(style: Format) -> None:
+    """Every component installed, and those that cannot be used, with the reason."""
+    entries = [_entry(plugin) for plugin in plugins("policies")]
+    if style == "json":
+        return print_json(entries)
+    if style == "csv":
+        header = ["name", "distribution", "version", "decides", "oracle", "summary", "problem"]
+        return print_csv(header, ([_flat(entry[key]) for key in header] for entry in entries))
+    return print_table(
+        ["policy", "from", "decides", "what it is"],
+        ([e["name"], e["distribution"], "\n".join(e["decides"]), _about(e)] for e in entries),
+    )
+
+
+@policies.command("show")
+@click.argument("name")
+@format_option
+def show_command(name: str, style: Format) -> None:
+    """What the component NAME does, its parameters, and the hooks it implements."""
+    plugin = find("policies", name)
+    entry = _entry(plugin)
+    if entry["problem"]:
+        raise PluginLoadError(f"policy {name!r} cannot be used: {entry['problem']}")
+    parameters = [_parameter(field) for field in attrs.fields(plugin.cls) if field.init]
+    description = inspect.cleandoc(plugin.cls.__doc__ or "")
+    if style == "json":
+        return print_json({**entry, "parameters": parameters, "description": description})
+    if style == "csv":
+        return print_csv(_PARAMETER_FIELDS, (list(item.values()) for item in parameters))
+    return _print_shown(entry, parameters, description)
+
+
+def _entry(plugin: Plugin) -> dict[str, Any]:
+    policy, problem = None, plugin.problem
+    if plugin.cls:
+        try:
+            policy = Policy([(plugin.name, plugin.cls)])  # a class tells as much as an instance
+        except PluginLoadError as error:
+            problem = str(error)
+    hooks = [name for name, hook in policy.hooks.items() if hook] if policy else []
+    return {
+        "name": plugin.name,
+        "distribution": plugin.distribution,
+        "version": plugin.version,
+        "decides": [name for name in hooks if not hasattr(Events, name)],
+        "observes": [name for name in hooks if hasattr(Events, name)],
+        "oracle": policy.oracle if policy else None,
+        "priority_moves": policy.moves if policy and policy.has_priority else None,
+        "summary": plugin.summary,
+        "problem": problem,
+    }
+
+
+def _parameter(field: "attrs.Attribute[Any]") -> dict[str, Any]:
+    required = field.default is attrs.NOTHING
+    return {
+        "name": field.alias,
+        "type": getattr(field.type, "__name__", None) or str(field.type),
+        "default": None if required else _plain_default(field.default),
+        "required": required,
+    }
+
+
+def _plain_default(default: object) -> object:
+    """As JSON can hold it: infinity and odd types as text."""
+    finite = isinstance(default, float) and isfinite(default)
+    return default if finite or default is None or isinstance(default, str | int) else str(default)
+
+
+def _about(entry: Mapping[str, Any]) -> str:
+    if entry["problem"]:
+        return f"cannot be used: {entry['problem']}"
+    return f"{entry['summary']}{' Oracle.' if entry['oracle'] else ''}"
+
+
+def _flat(value: object) -> object:
+    return " ".join(value) if isinstance(value, list) else value
+
+
+def _print_shown(
+    entry: Mapping[str, Any], parameters: list[dict[str, Any]], description: str
+) -> None:
+    facts = {
+        "policy": entry["name"],
+        "from": f"{entry['distribution']} {entry['version']}",
+        "decides": ", ".join(entry["decides"]) or None,
+        "observes": ", ".join(entry["observes"]) or None,
+        "oracle": "yes: it sees the true output length" if entry["oracle"] else "no",
+        "key moves": entry["priority_moves"],
+    }
+    print_table(["", ""], facts.items())
+    if parameters:
+        print_table(
+            ["parameter", "type", "default"],
+            ([p["name"], p["type"], "must be given" if p["required"] else p["default"]]
+             for p in parameters),
+        )  # fmt: skip
+    click.echo(description)
