@@ -1,0 +1,66 @@
+"""How evenly a run treated its tenants."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sched_core.latency import Columns, Floats, describe, in_state
+from sched_core.records import Recorder
+from sched_core.request import NANOSECONDS, RequestState
+
+
+def fairness(recorder: Recorder, rows: Columns, times: Mapping[str, Floats]) -> dict[str, Any]:
+    """Figures per tenant, and two figures between them.
+
+    A tenant's `speed` is its output tokens per second that its requests spent in the system, from
+    arrival to the end or the horizon: what its users see, and what it loses by waiting. (Tokens
+    per second of the run would be the same for every policy that finishes everything.)
+    `fairness` holds Jain's index of the speeds and the largest over the smallest; both are None
+    with fewer than two tenants that were served or waited.
+    """
+    stay = _time_in_system(rows, recorder.end_ns)
+    tenants = {
+        name: _tenant(rows, times, stay, rows["tenant"] == index)
+        for name, index in sorted(recorder.tenants.items())
+    }
+    speeds = [row["speed"] for row in tenants.values() if row["speed"] is not None]
+    between = {"jain": jain(speeds), "max_over_min": _spread(speeds)}
+    return {"fairness": between, "tenants": tenants}
+
+
+def _time_in_system(rows: Columns, end_ns: int) -> Floats:
+    """Nanoseconds per request; 0 for those that were refused, or had not come by the end."""
+    ended = in_state(rows, RequestState.FINISHED, RequestState.ABORTED)
+    stay = np.where(ended, rows["finish_ns"], end_ns) - rows["arrival_ns"]
+    outside = in_state(rows, RequestState.REJECTED, RequestState.PENDING)
+    return np.where(outside, 0.0, np.maximum(stay, 0))
+
+
+def _tenant(
+    rows: Columns, times: Mapping[str, Floats], stay: Floats, mine: "np.ndarray[Any, Any]"
+) -> dict[str, Any]:
+    finished = mine & in_state(rows, RequestState.FINISHED)
+    tokens, seconds = int(rows["output_tokens"][mine].sum()), float(stay[mine].sum()) / NANOSECONDS
+    return {
+        "submitted": int(mine.sum()),
+        "finished": int(finished.sum()),
+        "output_tokens": tokens,
+        "speed": tokens / seconds if seconds else None,
+        **{name: describe(times[name][finished]) for name in ("ttft", "tpot", "e2el")},
+    }
+
+
+def jain(values: Sequence[float]) -> float | None:
+    """(sum x)^2 / (n sum x^2): 1 where all are alike (all 0 too), 1/n where one has everything.
+
+    None for fewer than two values. Source: Jain, Chiu, Hawe, DEC-TR-301 (1984).
+    """
+    if len(values) < 2:
+        return None
+    squares = sum(value**2 for value in values)
+    return min(1.0, sum(values) ** 2 / (len(values) * squares)) if squares else 1.0
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    return max(values) / min(values) if len(values) > 1 and min(values) else None
