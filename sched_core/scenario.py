@@ -1,0 +1,126 @@
+"""A run as its user describes it: options, or a JSON or TOML file with the same keys."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from sched_core import catalogue, listed_requests
+from sched_core.config import EngineConfig
+from sched_core.errors import InputError, UsageError
+from sched_core.metrics import check_goodput
+from sched_core.workload import Workload
+
+DEFAULT_POLICY = "fcfs"
+DEFAULT_HARDWARE = "a100"
+DEFAULT_MODEL = "llama-3.1-8b"
+DEFAULT_WORKLOAD = "poisson"
+ONE_STEP_A_SECOND = "constant:step=1"
+"""The hardware of a file that counts arrivals in steps."""
+
+
+def _positive(_: Any, field: "attrs.Attribute[Any]", value: float | None) -> None:
+    if value is not None and not 0 < value < float("inf"):
+        raise InputError("out of range", field=field.name, value=value, expected="seconds > 0")
+
+
+@attrs.frozen(kw_only=True)
+class Scenario:
+    """What to run on what. Names are looked up when it runs, by `simulate` or `compare`."""
+
+    policy: str = DEFAULT_POLICY
+    hardware: str = DEFAULT_HARDWARE
+    model: str | None = DEFAULT_MODEL
+    workload: str | Workload = DEFAULT_WORKLOAD
+    """A spec such as `poisson:request_rate=4`, or the requests themselves."""
+    config: EngineConfig = attrs.field(factory=EngineConfig)
+    seed: int = 0
+    horizon: float | None = attrs.field(default=None, validator=_positive)
+    """Seconds after which the run is cut off; requests may then be unfinished."""
+    goodput: Mapping[str, float] = attrs.field(
+        factory=dict, validator=lambda _self, _field, limits: check_goodput(limits)
+    )
+    """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`."""
+
+
+@attrs.frozen(kw_only=True)
+class _File:
+    """The keys of a scenario file."""
+
+    config: dict[str, Any] = attrs.field(factory=dict)
+    policy: str | None = None
+    hardware: str | None = None
+    model: str | None = DEFAULT_MODEL
+    requests: Any = attrs.field(factory=lambda: {"workload": DEFAULT_WORKLOAD})
+    seed: int = 0
+    horizon: float | None = None
+    goodput: dict[str, float] = attrs.field(factory=dict)
+
+
+def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario in the file `path`, or the default one, with `options` laid over its keys.
+
+    Raises UnknownName or InputError naming the file, the key, the value and what would be right.
+    """
+    raw = dict(read(path)) if path else {}
+    where = str(path) if path else "options"
+    config = raw.get("config", {})
+    if isinstance(config, Mapping):
+        raw["config"] = {**config, **(options or {}).get("config", {})}
+    raw |= {key: value for key, value in (options or {}).items() if key != "config"}
+    return from_keys(raw, where)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The keys and values of a JSON file, or of a TOML one where the name ends in `.toml`."""
+    toml = path.suffix == ".toml"
+    try:
+        text = path.read_text("utf-8")
+        keys = tomllib.loads(text) if toml else json.loads(text)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not {'TOML' if toml else 'JSON'}: {error}", file=path) from None
+    if not isinstance(keys, dict):
+        raise InputError("is not a scenario", file=path, expected="an object of keys")
+    return keys
+
+
+def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
+    """The scenario that keys and values describe; `where` they stand is for the messages."""
+    file: _File = catalogue.configure(_File, raw, where=where)
+    config = dict(file.config)
+    in_steps = isinstance(file.requests, list) and listed_requests.counts_steps(file.requests)
+    hardware = file.hardware or (ONE_STEP_A_SECOND if in_steps else DEFAULT_HARDWARE)
+    policy = file.policy or config.pop("policy", None) or DEFAULT_POLICY
+    try:
+        return Scenario(
+            policy=policy,
+            hardware=hardware,
+            model=file.model,
+            workload=_workload(file.requests, where),
+            config=catalogue.configure(EngineConfig, config, where="config"),
+            seed=file.seed,
+            horizon=file.horizon,
+            goodput=file.goodput,
+        )
+    except UsageError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _workload(requests: Any, where: str) -> str | Workload:
+    """`{"workload": SPEC}`, or a list of requests."""
+    if isinstance(requests, Mapping) and set(requests) == {"workload"}:
+        return str(requests["workload"])
+    if not isinstance(requests, list):
+        raise InputError(
+            "neither a list nor a workload",
+            field="requests",
+            value=requests,
+            expected='a list of requests, or {"workload": "NAME:key=value"}',
+        )
+    specs = listed_requests.parse(requests, "requests")
+    return Workload(specs, description={"kind": "listed", "path": where})
