@@ -1,0 +1,53 @@
+"""`schedfw compare`: several policies over the same workload."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from sched_core import experiment
+from sched_core.cli.output import Format, format_option
+from sched_core.cli.results import print_report
+from sched_core.cli.scenario_options import chosen, scenario_options
+from sched_core.experiment import Result
+
+
+@click.command()
+@click.option(
+    "--policies",
+    required=True,
+    metavar="A,B,...",
+    help="Separated by commas; the first is the baseline.",
+)
+@scenario_options
+@click.option("--seeds", type=int, default=1, show_default=True, help="Repeat over so many seeds.")
+@click.option(
+    "--jobs", type=int, default=1, show_default=True, help="Processes; -1 is one per core."
+)
+@format_option
+def compare(
+    file: Path | None, policies: str, seeds: int, jobs: int, style: Format, **given: Any
+) -> None:
+    """Compare policies on the SCENARIO file, or on what the options say."""
+    scenario, names = chosen(file, given), policies.split(",")
+    with _progress(len(names) * seeds) as on_result:
+        report = experiment.compare(scenario, names, seeds=seeds, jobs=jobs, on_result=on_result)
+    print_report(report, style)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Result], None] | None]:
+    """A bar on stderr, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("runs", total=total)
+        yield lambda _result: progress.advance(task)

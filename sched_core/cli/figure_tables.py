@@ -1,0 +1,107 @@
+"""Figures as rows, policies as columns, in tables no wider than a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from sched_core.figures import FIGURES, Figure
+from sched_core.pairing import CONFIDENCE, Difference
+
+GAP = 2
+"""Blanks between columns."""
+
+Columns = Mapping[str, Sequence[str]]
+"""Heading -> a cell per row; a heading may have several lines."""
+
+
+def summary_tables(
+    summaries: Mapping[str, Sequence[Mapping[str, Any]]], headings: Mapping[str, str], width: int
+) -> Iterator[Table]:
+    """Each policy's figures, averaged over the seeds; figures that nobody has are left out."""
+    shown = [
+        figure
+        for figure in FIGURES
+        if any(figure.of(one) is not None for runs in summaries.values() for one in runs)
+    ]
+    columns = {
+        headings[policy]: [_averaged(figure, runs) for figure in shown]
+        for policy, runs in summaries.items()
+    }
+    seeds = max(len(runs) for runs in summaries.values())
+    title = f"mean over {seeds} seeds" if seeds > 1 else ""
+    return _paged(title, [_label(figure) for figure in shown], columns, width)
+
+
+def _averaged(figure: Figure, runs: Sequence[Mapping[str, Any]]) -> str:
+    values = [value for run in runs if (value := figure.of(run)) is not None]
+    decimals = figure.decimals or int(len(values) > 1)  # a mean of counts is no count
+    return f"{fmean(values) * figure.scale:,.{decimals}f}" if values else "-"
+
+
+def difference_tables(
+    differences: Sequence[Difference], headings: Mapping[str, str], width: int
+) -> Iterator[Table]:
+    """What each policy changes against the first one, and whether that is more than noise."""
+    columns: dict[str, list[str]] = {}
+    for difference in differences:
+        columns.setdefault(headings[difference.policy], []).append(_difference(difference))
+    title = (
+        f"difference to {differences[0].baseline}: mean and {CONFIDENCE:.0%} interval, "
+        "paired by seed"
+    )
+    return _paged(title, [_label(figure) for figure in FIGURES], columns, width)
+
+
+_BY_PATH = {figure.path: figure for figure in FIGURES}
+
+
+def _difference(difference: Difference) -> str:
+    figure = _BY_PATH[difference.figure]
+    decimals = figure.decimals or 1
+    if difference.mean is None:
+        return "-"
+    cell = f"{difference.mean * figure.scale:+,.{decimals}f}"
+    if difference.high is not None:
+        half = (difference.high - difference.mean) * figure.scale
+        cell += f" ±{half:,.{decimals}f}"
+    return f"{cell} {difference.verdict}" if difference.verdict else cell
+
+
+def _label(figure: Figure) -> str:
+    return f"{figure.label} ({figure.unit})" if figure.unit else figure.label
+
+
+def _paged(title: str, labels: Sequence[str], columns: Columns, width: int) -> Iterator[Table]:
+    """As many tables as it takes for every column to keep its width."""
+    rows = [row for row in range(len(labels)) if any(c[row] != "-" for c in columns.values())]
+    left = max(len(label) for label in labels)
+    page: list[str] = []
+    room = width - left
+    for heading, cells in columns.items():
+        need = GAP + max(len(line) for line in (*heading.split("\n"), *cells))
+        if page and need > room:
+            yield _table(title, labels, {name: columns[name] for name in page}, rows)
+            page, room = [], width - left
+        page.append(heading)
+        room -= need
+    yield _table(title, labels, {name: columns[name] for name in page}, rows)
+
+
+def _table(title: str, labels: Sequence[str], columns: Columns, rows: Sequence[int]) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, GAP // 2),
+        title=title or None,
+        title_justify="left",
+    )
+    table.add_column("")
+    for heading in columns:
+        table.add_column(escape(heading), justify="right", vertical="bottom", no_wrap=True)
+    for row in rows:
+        table.add_row(labels[row], *(cells[row] for cells in columns.values()))
+    return table

@@ -1,0 +1,62 @@
+"""A report on stdout: tables that fit 100 columns, JSON, or CSV."""
+
+import json
+from collections.abc import Iterator
+
+import rich_click as click
+from rich.console import Console
+
+from sched_core.cli.figure_tables import difference_tables, summary_tables
+from sched_core.cli.output import Format, print_csv
+from sched_core.cli.setting import setting_lines
+from sched_core.experiment import Report
+
+WIDTH = 100
+
+
+def print_report(report: Report, style: Format) -> None:
+    """JSON holds everything; CSV one row per request, policy and seed."""
+    if style == "json":
+        click.echo(json.dumps(report.document(), allow_nan=False))
+    elif style == "csv":
+        _print_records(report)
+    else:
+        _print_tables(report)
+
+
+def _print_records(report: Report) -> None:
+    rows = [
+        {"policy": result.policy, "seed": result.seed, **record}
+        for result in report.results
+        for record in result.requests
+    ]
+    print_csv(list(rows[0]), (list(row.values()) for row in rows))
+
+
+def _print_tables(report: Report) -> None:
+    console = Console(width=WIDTH, highlight=False)
+    console.print(setting_lines(report.setting))
+    headings = _headings(report)
+    for table in summary_tables(report.summaries, headings, WIDTH):
+        console.print(table)
+    if report.setting["seeds"] > 1 and len(headings) > 1:
+        for table in difference_tables(report.differences(), headings, WIDTH):
+            console.print(table)
+    for note in _notes(report):
+        console.print(f"* {note}", soft_wrap=True)
+
+
+def _headings(report: Report) -> dict[str, str]:
+    """Policy -> its components below each other, a star where it knows what it cannot know."""
+    oracles = {result.policy for result in report.results if result.oracle}
+    return {
+        policy: policy.replace("+", "\n+") + (" *" if policy in oracles else "")
+        for policy in report.summaries
+    }
+
+
+def _notes(report: Report) -> Iterator[str]:
+    if any(result.oracle for result in report.results):
+        yield "sees the true output lengths (oracle): a bound, not a policy to deploy"
+    if any(result.summary["unfinished"] for result in report.results):
+        yield "latencies are of finished requests; ITL pools the gaps of unfinished ones too"

@@ -1,0 +1,97 @@
+"""The options that describe a run, shared by `run` and `compare`: the keys of a scenario file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import rich_click as click
+
+from sched_core import scenario as scenarios
+from sched_core.config import EngineConfig
+from sched_core.errors import InputError
+from sched_core.scenario import Scenario
+
+_ENGINE_HELP = {
+    "max_num_batched_tokens": "Token budget of one step.",
+    "max_num_seqs": "Most requests running at once.",
+    "max_model_len": "Longest prompt + output; by default the model's context.",
+    "block_size": "Tokens in a KV block.",
+    "num_gpu_blocks": "KV blocks in the pool; by default what fits the memory.",
+    "num_cpu_blocks": "KV blocks in the host swap pool.",
+    "gpu_memory_utilization": "Share of the device memory to use.",
+    "enable_chunked_prefill": "May a prompt be computed over several steps?",
+    "long_prefill_token_threshold": "Cap on a chunk while others are in the system; 0 is off.",
+    "watermark": "Share of the pool that an admission leaves free.",
+    "scheduler_reserve_full_isl": "Admit only where the whole known sequence fits.",
+    "enable_prefix_caching": "Reuse full blocks of a common prefix.",
+}
+
+
+def _goodput(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, float]:
+    limits = {}
+    for value in values:
+        name, _colon, limit = value.partition(":")
+        try:
+            limits[name] = float(limit)
+        except ValueError:
+            raise InputError(
+                "not a limit", field="--goodput", value=value, expected="NAME:MILLISECONDS"
+            ) from None
+    return limits
+
+
+_SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
+    click.argument("file", metavar="[SCENARIO]", required=False, type=click.Path(path_type=Path)),
+    click.option(
+        "--workload", metavar="SPEC", help="Such as poisson:request_rate=12, or azure:path=FILE."
+    ),
+    click.option("--hardware", metavar="SPEC", help="Such as h100, or constant:step=0.03."),
+    click.option(
+        "--model", metavar="NAME", help="A name, or a path to a Hugging Face config.json."
+    ),
+    click.option("--seed", type=int, help="First seed of everything random."),
+    click.option("--horizon", type=float, help="Cut the run off after so many seconds."),
+    click.option(
+        "--goodput",
+        multiple=True,
+        callback=_goodput,
+        metavar="NAME:MS",
+        help="A limit on ttft, tpot or e2el that good requests meet. May be repeated.",
+    ),
+]
+
+
+def _engine_option(field: "attrs.Attribute[Any]") -> Callable[[Any], Any]:
+    """As vLLM spells it: `--enable-chunked-prefill/--no-enable-chunked-prefill`."""
+    name = field.name.replace("_", "-")
+    flag = f"--{name}/--no-{name}" if field.type is bool else f"--{name}"
+    default = "" if field.default is None else f" [default: {field.default}]"
+    return click.option(
+        flag,
+        field.name,
+        type=field.type if field.type in (bool, float) else int,
+        default=None,
+        help=_ENGINE_HELP[field.name] + default,
+    )
+
+
+def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options; `chosen` turns what click hands over into a Scenario."""
+    options = _SCENARIO_OPTIONS + [_engine_option(field) for field in attrs.fields(EngineConfig)]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def chosen(file: Path | None, given: dict[str, Any]) -> Scenario:
+    """The scenario in `file`, or the default one, under the options that were given."""
+    keys = {key: value for key, value in given.items() if value is not None and value != {}}
+    config = {
+        field.name: keys.pop(field.name)
+        for field in attrs.fields(EngineConfig)
+        if field.name in keys
+    }
+    if "workload" in keys:
+        keys["requests"] = {"workload": keys.pop("workload")}
+    return scenarios.load(file, {**keys, "config": config})

@@ -1,0 +1,64 @@
+"""The setting of a report, as lines above its table: enough to run it again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+Setting = Mapping[str, Any]
+
+
+def setting_lines(setting: Setting) -> Table:
+    """Name and text of every fact; long texts fold."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in _facts(setting).items():
+        grid.add_row(name, escape(text))
+    return grid
+
+
+def _facts(setting: Setting) -> dict[str, str]:
+    config = dict(setting["config"])
+    blocks, on_host = config.pop("num_gpu_blocks"), config.pop("num_cpu_blocks")
+    facts = {
+        "schedfw": setting["schedfw"],
+        "workload": _workload(setting["workload"]),
+        "dropped": _dropped(setting["workload"]["dropped"]),
+        "hardware": _hardware(setting["hardware"]),
+        "model": setting["model"] or "none",
+        "block pool": f"{blocks:,} blocks of {config['block_size']} tokens; host {on_host:,}",
+        "engine": _pairs(config),
+        "seed": _seeds(setting["seed"], setting["seeds"]),
+        "horizon": "" if setting["horizon"] is None else f"{setting['horizon']:g} s",
+        "goodput": ", ".join(f"{name} <= {ms:g} ms" for name, ms in setting["goodput"].items()),
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _workload(workload: Mapping[str, Any]) -> str:
+    about = {k: v for k, v in workload.items() if k not in ("spec", "requests", "dropped")}
+    return f"{workload['spec'] or 'listed'}: {workload['requests']:,} requests ({_pairs(about)})"
+
+
+def _dropped(dropped: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} rows {why}" for why, count in dropped.items()) or "no row"
+
+
+def _hardware(hardware: Mapping[str, Any]) -> str:
+    """The spec says which constants are not the defaults; what it stands for is added."""
+    known = [str(hardware[key]) for key in ("hardware", "efficiencies") if hardware.get(key)]
+    return f"{hardware['spec']} ({'; '.join(known)})"
+
+
+def _seeds(first: int, count: int) -> str:
+    return f"{first}" if count == 1 else f"{first} to {first + count - 1}"
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return " ".join(f"{key}={_plain(value)}" for key, value in values.items() if value is not None)
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

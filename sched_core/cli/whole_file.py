@@ -1,0 +1,37 @@
+"""Files that are written whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from sched_core.errors import InputError
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[str]]:
+    """A text file that gets its name `path` only when the block ends well.
+
+    What is no regular file, such as /dev/stdout, is written as it comes. Raises InputError before
+    the block where the place cannot be written to.
+    """
+    special = path.exists() and not path.is_file()
+    target = path.resolve()
+    partial = target if special else target.with_name(f".{target.name}.{os.getpid()}.partial")
+    file = _opened(partial, path)
+    try:
+        with file:
+            yield file
+        if not special:
+            partial.replace(target)
+    finally:
+        if not special:
+            partial.unlink(missing_ok=True)
+
+
+def _opened(partial: Path, path: Path) -> IO[str]:
+    try:
+        return open(partial, "w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
