@@ -73,6 +73,7 @@ class Batch:
         else:
             self._spend(-self.grants.pop(victim, 0))
             self._state.stragglers.remove(victim)
+            self._state.kv.forget(victim)
 
     def preempt(self, victim: Request, swap: Swap | None) -> None:
         """Note a victim, and the copy of its blocks if it was swapped out."""

@@ -48,11 +48,7 @@ class BlockPool:
 
     def _evict(self) -> int:
         block, _ = self._stale.popitem(last=False)
-        key = self._key_of.pop(block)
-        twins = self._by_key[key]
-        del twins[block]
-        if not twins:
-            del self._by_key[key]
+        self.unregister(block)
         return block
 
     def give_back(self, blocks: Sequence[int]) -> None:
@@ -73,6 +69,14 @@ class BlockPool:
         """Make an owned block's content findable; a twin with the same content may exist."""
         self._by_key.setdefault(key, {})[block] = None
         self._key_of[block] = key
+
+    def unregister(self, block: int) -> None:
+        """Make a block's content unfindable."""
+        key = self._key_of.pop(block)
+        twins = self._by_key[key]
+        del twins[block]
+        if not twins:
+            del self._by_key[key]
 
     def find(self, key: Hashable) -> int | None:
         """A block that holds the content of `key`: the one cached first."""
@@ -161,6 +165,19 @@ class KVCache:
                 key = block_key(request, index, self.block_size)
                 self.device.register(request.blocks[index], key)
             request.registered = max(request.registered, tokens // self.block_size)
+
+    def forget(self, request: Request) -> None:
+        """Withdraw what was registered of tokens that will not be computed after all."""
+        for index in range(request.computed // self.block_size, request.registered):
+            self.device.unregister(request.blocks[index])
+        request.registered = min(request.registered, request.computed // self.block_size)
+
+    def is_relied_on(self, request: Request) -> bool:
+        """Does another request share a block that this one has still to compute?"""
+        if not self.caching:
+            return False
+        owed = request.blocks[request.computed // self.block_size :]
+        return self.device.unshared(owed) < len(owed)
 
     # -- device blocks --------------------------------------------------------------------------
 

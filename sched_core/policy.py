@@ -33,7 +33,7 @@ class Policy:
         self._oracles = {name for name, c in components if getattr(c, "oracle", False)}
         self.moves = _moves(components, self.hooks["effective_priority"])
         """How the waiting queue's key moves: one of MOVES."""
-        self._state: SchedulerState | None = None
+        self._state: SchedulerState  # set by `attach`
         self.asks_chunks = bool(self.hooks["chunk_size"])
         self.orders_running = bool(self.hooks["order_running"])
         self.has_priority = bool(self.hooks["effective_priority"])
@@ -94,13 +94,9 @@ class Policy:
         if answer is None or answer is NO_VICTIM:
             return answer
         victim = self._member("select_victim", answer, "a running request, NO_VICTIM or None")
-        if victim.state is not RequestState.RUNNING or self._state.joined_this_step(victim):  # type: ignore[union-attr]
-            raise self._bad(
-                "select_victim",
-                "this request cannot be preempted",
-                answer,
-                "a request that is running and did not join in this very step",
-            )
+        if not self._state.may_be_preempted(victim):
+            problem, expected = "this request cannot be preempted", "one of view.victims"
+            raise self._bad("select_victim", problem, answer, expected)
         return victim
 
     def choose_preempt_mode(self, view: Any, victim: RequestView) -> PreemptMode:
@@ -144,7 +140,7 @@ class Policy:
         """Running requests that take part in this step, in order."""
         answer = self._ask("order_running", view)
         if answer is None:
-            return list(self._state.running)  # type: ignore[union-attr]
+            return list(self._state.running)
         chosen = list(self._pull("order_running", answer))
         for request in chosen:
             if request.state is not RequestState.RUNNING:
@@ -239,8 +235,8 @@ class Policy:
             component=self.hooks[hook].asked,
             hook=hook,
             value=value,
-            step=state.step if state else 0,
-            time=state.now_ns / NANOSECONDS if state else 0.0,
+            step=state.step,
+            time=state.now_ns / NANOSECONDS,
             expected=expected,
         )
 

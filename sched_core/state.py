@@ -73,9 +73,14 @@ class SchedulerState:
             return 0.0
         return self.policy.effective_priority(request.view, self.now_ns / NANOSECONDS)
 
-    def joined_this_step(self, request: Request) -> bool:
-        """Did it join the batch in the current step?"""
-        return request in self.joined
+    def may_be_preempted(self, request: Request) -> bool:
+        """Is it running, did not join in this very step, and computes nothing now that another
+        request already counts on as a prefix hit?"""
+        return (
+            request.state is RequestState.RUNNING
+            and request not in self.joined
+            and not (request.joined < 0 and self.kv.is_relied_on(request))
+        )
 
     def limit(self, request: Request, computed: int) -> int:
         """The most tokens that the request may compute now, from position `computed`.

@@ -170,9 +170,9 @@ class SchedulerView:
     @property
     def victims(self) -> list[RequestView]:
         """The running requests that `select_victim` may name: all but those that joined in this
-        very step."""
+        very step, or compute a block in it that another request has hit."""
         state = self._state
-        return [r.view for r in state.running if not state.joined_this_step(r)]
+        return [r.view for r in state.running if state.may_be_preempted(r)]
 
     @property
     def load(self) -> "StepLoad":

@@ -106,7 +106,8 @@ def _order_running(view: SchedulerView) -> list[RequestView]:
 
 
 def _step_budget(view: SchedulerView) -> int:
-    return int(view.rng.integers(1, 64))
+    low = 1 if view.running else 64  # with chunking off an idle engine must fit a whole prompt
+    return low + int(view.rng.integers(64))
 
 
 FOOLISH: dict[str, Callable[..., Any]] = {
