@@ -51,6 +51,7 @@ def test_the_description_tells_the_setting(make: Make, path: str) -> None:
     }
     dropped = make(f"vidur:path={path}:window=3..6:limit=2").dropped
     assert dropped == {"outside the window": 7, "beyond the limit": 1}
+    assert make(f"vidur:path={path}:window=0..99:limit=99").dropped == {}
 
 
 def test_a_window_without_requests_says_what_was_left_out(make: Make, path: str) -> None:

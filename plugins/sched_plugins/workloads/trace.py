@@ -106,7 +106,7 @@ class Trace(Selection, ABC):
             )
         return Workload(
             requests=self._specs(kept),
-            dropped=dict(dropped),
+            dropped=dict(+dropped),  # without the zeros
             description=self._describe(rows_read),
         )
 
