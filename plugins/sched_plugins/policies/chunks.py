@@ -58,6 +58,6 @@ def _cut_pays(view: SchedulerView, request: RequestView) -> bool:
     if len(view.running) == request.is_running:
         return False
     follower = next((other for other in view.waiting if other is not request), None)
-    if follower is None or view.seats_left <= 0:
+    if follower is None or view.seats_left <= (not request.is_running):
         return True
-    return view.blocks_needed(follower) > view.free_blocks
+    return view.blocks_needed(request) + view.blocks_needed(follower) > view.free_blocks

@@ -11,8 +11,11 @@ _seconds = and_(gt(0), lt(inf))
 
 
 def aged(request: RequestView, period: float) -> float:
-    """A key with the order of `priority - wait / period` at any time; `period` in seconds."""
-    return request.priority * period + request.arrival
+    """A key with the order of `priority - wait / period` at any time; `period` in seconds.
+
+    In whole nanoseconds, like the engine's clock, so that ties are ties.
+    """
+    return request.priority * round(period * 1e9) + round(request.arrival * 1e9)
 
 
 @attrs.define(eq=False)
