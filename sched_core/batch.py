@@ -61,7 +61,6 @@ class Batch:
             self.resumed.append(request)
         else:
             self.admitted[request] = request.computed
-            request.cached_tokens = request.computed
         self.grant(request, tokens)
 
     def withdraw(self, victim: Request) -> None:

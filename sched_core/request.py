@@ -139,6 +139,7 @@ class Request:
         self.preemptions = 0
         self.recomputed_tokens = 0
         self.cached_tokens = 0
+        """Positions that came from the prefix cache and were never computed before."""
 
     def __repr__(self) -> str:
         return f"<Request {self.id} {self.state.value}>"

@@ -215,7 +215,9 @@ class Scheduler:
             batch.swap_in(state.kv.swap_in(request, request.computed + tokens))
         else:
             request.computed = len(hits) * state.config.block_size
-            request.high_water = max(request.high_water, request.computed)
+            if request.computed > request.high_water:
+                request.cached_tokens += request.computed - request.high_water
+                request.high_water = request.computed
             state.kv.admit(request, hits, request.computed + tokens)
         request.state = RequestState.RUNNING
         request.admitted_seq = self._admissions

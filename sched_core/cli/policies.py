@@ -2,14 +2,13 @@
 
 import inspect
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
-import attrs
 import rich_click as click
 
 from sched_core.catalogue import Plugin, find, plugins
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
+from sched_core.cli.parameters import parameters
 from sched_core.errors import PluginLoadError
 from sched_core.hookspecs import Events
 from sched_core.policy import Policy
@@ -47,13 +46,13 @@ def show_command(name: str, style: Format) -> None:
     entry = _entry(plugin)
     if entry["problem"]:
         raise PluginLoadError(f"policy {name!r} cannot be used: {entry['problem']}")
-    parameters = [_parameter(field) for field in attrs.fields(plugin.cls) if field.init]
+    listed = parameters(plugin.cls)
     description = inspect.cleandoc(plugin.cls.__doc__ or "")
     if style == "json":
-        return print_json({**entry, "parameters": parameters, "description": description})
+        return print_json({**entry, "parameters": listed, "description": description})
     if style == "csv":
-        return print_csv(_PARAMETER_FIELDS, (list(item.values()) for item in parameters))
-    return _print_shown(entry, parameters, description)
+        return print_csv(_PARAMETER_FIELDS, (list(item.values()) for item in listed))
+    return _print_shown(entry, listed, description)
 
 
 def _entry(plugin: Plugin) -> dict[str, Any]:
@@ -77,22 +76,6 @@ def _entry(plugin: Plugin) -> dict[str, Any]:
     }
 
 
-def _parameter(field: "attrs.Attribute[Any]") -> dict[str, Any]:
-    required = field.default is attrs.NOTHING
-    return {
-        "name": field.alias,
-        "type": getattr(field.type, "__name__", None) or str(field.type),
-        "default": None if required else _plain_default(field.default),
-        "required": required,
-    }
-
-
-def _plain_default(default: object) -> object:
-    """As JSON can hold it: infinity and odd types as text."""
-    finite = isinstance(default, float) and isfinite(default)
-    return default if finite or default is None or isinstance(default, str | int) else str(default)
-
-
 def _about(entry: Mapping[str, Any]) -> str:
     if entry["problem"]:
         return f"cannot be used: {entry['problem']}"
@@ -103,9 +86,7 @@ def _flat(value: object) -> object:
     return " ".join(value) if isinstance(value, list) else value
 
 
-def _print_shown(
-    entry: Mapping[str, Any], parameters: list[dict[str, Any]], description: str
-) -> None:
+def _print_shown(entry: Mapping[str, Any], listed: list[dict[str, Any]], description: str) -> None:
     facts = {
         "policy": entry["name"],
         "from": f"{entry['distribution']} {entry['version']}",
@@ -115,10 +96,10 @@ def _print_shown(
         "key moves": entry["priority_moves"],
     }
     print_table(["", ""], facts.items())
-    if parameters:
+    if listed:
         print_table(
             ["parameter", "type", "default"],
             ([p["name"], p["type"], "must be given" if p["required"] else p["default"]]
-             for p in parameters),
+             for p in listed),
         )  # fmt: skip
     click.echo(description)

@@ -13,7 +13,7 @@ from sched_core.view import RequestView, SchedulerView
 
 
 @st.composite
-def workloads(draw: st.DrawFn, max_requests: int = 12) -> list[RequestSpec]:
+def workloads(draw: st.DrawFn, /, max_requests: int = 12) -> list[RequestSpec]:
     """Few, short requests that come in bunches, so that they get in each other's way."""
     count = draw(st.integers(1, max_requests))
     arrival, specs = 0.0, []
@@ -38,7 +38,7 @@ def workloads(draw: st.DrawFn, max_requests: int = 12) -> list[RequestSpec]:
 
 
 @st.composite
-def configs(draw: st.DrawFn, **fixed: Any) -> EngineConfig:
+def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
     """Small engines in which budget, seats, blocks and host blocks all run short at times."""
     budget = draw(st.sampled_from((4, 7, 16, 33, 128)))
     block_size = draw(st.sampled_from((1, 2, 4, 16)))
@@ -63,7 +63,7 @@ def configs(draw: st.DrawFn, **fixed: Any) -> EngineConfig:
 
 def _shuffled(view: SchedulerView, requests: Iterable[RequestView]) -> list[RequestView]:
     listed = list(requests)
-    view.rng.shuffle(listed)  # type: ignore[arg-type] # any mutable sequence will do
+    view.rng.shuffle(listed)
     return listed
 
 
