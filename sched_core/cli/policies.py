@@ -13,6 +13,11 @@ from sched_core.errors import PluginLoadError
 from sched_core.hookspecs import Events
 from sched_core.policy import Policy
 
+_MOVES = {
+    "static": "static: asked once, when a request enters the queue",
+    "event": "event: asked again when something happened to the request or its tenant",
+    "time": "time: asked again in every step",
+}
 _PARAMETER_FIELDS = ["name", "type", "default", "required"]
 
 
@@ -93,7 +98,7 @@ def _print_shown(entry: Mapping[str, Any], listed: list[dict[str, Any]], descrip
         "decides": ", ".join(entry["decides"]) or None,
         "observes": ", ".join(entry["observes"]) or None,
         "oracle": "yes: it sees the true output length" if entry["oracle"] else "no",
-        "key moves": entry["priority_moves"],
+        "key moves": _MOVES.get(entry["priority_moves"]),
     }
     print_table(["", ""], facts.items())
     if listed:

@@ -7,7 +7,7 @@ from attrs.validators import and_, gt, lt, optional
 
 from sched_core import RequestView, hookimpl
 
-_seconds = and_(gt(0), lt(inf))
+_seconds = and_(gt(0.0), lt(inf))
 
 
 def aged(request: RequestView, period: float) -> float:
