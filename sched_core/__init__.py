@@ -1,6 +1,7 @@
 """schedfw: a laboratory for LLM-serving schedulers. The names in `__all__` are the public API."""
 
 from sched_core.config import EngineConfig
+from sched_core.engine import Engine
 from sched_core.errors import (
     InputError,
     NoProgress,
@@ -11,9 +12,14 @@ from sched_core.errors import (
     UsageError,
 )
 from sched_core.executor import Capacity, Costs, Executor, Hardware
+from sched_core.experiment import compare, simulate
 from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, PreemptMode, hookimpl
+from sched_core.pairing import Difference
 from sched_core.plan import ScheduledRequest, StepLoad, StepOutcome, StepPlan, Swap
+from sched_core.policy import Policy
+from sched_core.report import Report, Result
 from sched_core.request import HashedPrefix, RequestSpec, RequestState, SharedPrefix
+from sched_core.scenario import Scenario
 from sched_core.view import RequestView, SchedulerView
 from sched_core.workload import Workload, WorkloadSource
 
@@ -23,6 +29,8 @@ __all__ = [
     "SWAP",
     "Capacity",
     "Costs",
+    "Difference",
+    "Engine",
     "EngineConfig",
     "Executor",
     "Hardware",
@@ -30,11 +38,15 @@ __all__ = [
     "InputError",
     "NoProgress",
     "PluginLoadError",
+    "Policy",
     "PolicyError",
     "PreemptMode",
+    "Report",
     "RequestSpec",
     "RequestState",
     "RequestView",
+    "Result",
+    "Scenario",
     "SchedfwError",
     "ScheduledRequest",
     "SchedulerView",
@@ -47,5 +59,7 @@ __all__ = [
     "UsageError",
     "Workload",
     "WorkloadSource",
+    "compare",
     "hookimpl",
+    "simulate",
 ]

@@ -2,12 +2,23 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class SchedfwError(Exception):
     """Base of all errors raised on purpose; `exit_code` is what the command line returns."""
 
     exit_code = 1
+
+    def __reduce__(self) -> Any:
+        """Copied as it stands, for the way out of a worker process: `__init__` makes the text."""
+        return _copied, (type(self), self.args, self.__dict__)
+
+
+def _copied(kind: type[SchedfwError], args: tuple[Any, ...], state: dict[str, Any]) -> SchedfwError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(SchedfwError):

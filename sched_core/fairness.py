@@ -1,9 +1,10 @@
-"""How evenly a run treated its tenants."""
+"""For whom a run was good: figures per tenant and priority, and how even they are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sched_core.latency import Columns, Floats, describe, in_state
 from sched_core.records import Recorder
@@ -11,22 +12,27 @@ from sched_core.request import NANOSECONDS, RequestState
 
 
 def fairness(recorder: Recorder, rows: Columns, times: Mapping[str, Floats]) -> dict[str, Any]:
-    """Figures per tenant, and two figures between them.
+    """Figures per tenant and per priority, and two figures between the tenants.
 
-    A tenant's `speed` is its output tokens per second that its requests spent in the system, from
+    `speed` is the output tokens per second that a group's requests spent in the system, from
     arrival to the end or the horizon: what its users see, and what it loses by waiting. (Tokens
     per second of the run would be the same for every policy that finishes everything.)
-    `fairness` holds Jain's index of the speeds and the largest over the smallest; both are None
-    with fewer than two tenants that were served or waited.
+    `fairness` holds Jain's index of the tenants' speeds, and the largest over the smallest; both
+    are None with fewer than two tenants that were in the system.
     """
     stay = _time_in_system(rows, recorder.end_ns)
+    names = {index: name for name, index in recorder.tenants.items()}
     tenants = {
-        name: _tenant(rows, times, stay, rows["tenant"] == index)
-        for name, index in sorted(recorder.tenants.items())
+        names[index]: _group(rows, times, stay, rows["tenant"] == index)
+        for index in sorted(names, key=names.__getitem__)
     }
-    speeds = [row["speed"] for row in tenants.values() if row["speed"] is not None]
+    priorities = {
+        str(priority): _group(rows, times, stay, rows["priority"] == priority)
+        for priority in np.unique(rows["priority"]).tolist()
+    }
+    speeds = [group["speed"] for group in tenants.values() if group["speed"] is not None]
     between = {"jain": jain(speeds), "max_over_min": _spread(speeds)}
-    return {"fairness": between, "tenants": tenants}
+    return {"fairness": between, "tenants": tenants, "priorities": priorities}
 
 
 def _time_in_system(rows: Columns, end_ns: int) -> Floats:
@@ -37,8 +43,8 @@ def _time_in_system(rows: Columns, end_ns: int) -> Floats:
     return np.where(outside, 0.0, np.maximum(stay, 0))
 
 
-def _tenant(
-    rows: Columns, times: Mapping[str, Floats], stay: Floats, mine: "np.ndarray[Any, Any]"
+def _group(
+    rows: Columns, times: Mapping[str, Floats], stay: Floats, mine: NDArray[np.bool_]
 ) -> dict[str, Any]:
     finished = mine & in_state(rows, RequestState.FINISHED)
     tokens, seconds = int(rows["output_tokens"][mine].sum()), float(stay[mine].sum()) / NANOSECONDS

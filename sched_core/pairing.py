@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from sched_core.figures import FIGURES, Figure
+from sched_core.figures import Figure, figures_of
 
 CONFIDENCE = 0.95
 
@@ -18,7 +18,7 @@ class Difference:
 
     policy: str
     baseline: str
-    figure: str
+    figure: Figure
     pairs: int
     """Seeds under which both have the figure."""
     mean: float | None
@@ -28,6 +28,10 @@ class Difference:
     verdict: Literal["better", "worse"] | None
     """None unless the interval excludes 0 and the finished requests do not speak against it."""
 
+    def document(self) -> dict[str, Any]:
+        """As plain JSON values; the figure by its keys in the summary."""
+        return attrs.asdict(self) | {"figure": list(self.figure.path)}
+
 
 def differences(summaries: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Difference]:
     """Of every other policy to the first one, figure by figure.
@@ -35,10 +39,11 @@ def differences(summaries: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Di
     `summaries` holds each policy's, one per seed, the seeds in the same order.
     """
     (baseline, first), *others = summaries.items()
+    figures = figures_of(one for runs in summaries.values() for one in runs)
     return [
         _difference(figure, policy, mine, baseline, first)
         for policy, mine in others
-        for figure in FIGURES
+        for figure in figures
     ]
 
 
@@ -56,7 +61,7 @@ def _difference(
     return Difference(
         policy=policy,
         baseline=baseline,
-        figure=figure.path,
+        figure=figure,
         pairs=len(deltas),
         mean=statistics.fmean(deltas) if deltas else None,
         low=low,

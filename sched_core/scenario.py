@@ -17,9 +17,15 @@ from sched_core.workload import Workload
 DEFAULT_POLICY = "fcfs"
 DEFAULT_HARDWARE = "a100"
 DEFAULT_MODEL = "llama-3.1-8b"
-DEFAULT_WORKLOAD = "poisson"
+DEFAULT_WORKLOAD = "poisson:prompt_len=50..3000:output_len=50..1000"
+"""With the default hardware and model: a queue, a full pool and preemptions."""
 ONE_STEP_A_SECOND = "constant:step=1"
 """The hardware of a file that counts arrivals in steps."""
+
+
+def _natural(_: Any, field: "attrs.Attribute[Any]", value: int) -> None:
+    if value < 0:
+        raise InputError("out of range", field=field.name, value=value, expected="an integer >= 0")
 
 
 def _positive(_: Any, field: "attrs.Attribute[Any]", value: float | None) -> None:
@@ -37,7 +43,7 @@ class Scenario:
     workload: str | Workload = DEFAULT_WORKLOAD
     """A spec such as `poisson:request_rate=4`, or the requests themselves."""
     config: EngineConfig = attrs.field(factory=EngineConfig)
-    seed: int = 0
+    seed: int = attrs.field(default=0, validator=_natural)
     horizon: float | None = attrs.field(default=None, validator=_positive)
     """Seconds after which the run is cut off; requests may then be unfinished."""
     goodput: Mapping[str, float] = attrs.field(
@@ -79,13 +85,26 @@ def read(path: Path) -> dict[str, Any]:
     toml = path.suffix == ".toml"
     try:
         text = path.read_text("utf-8")
-        keys = tomllib.loads(text) if toml else json.loads(text)
+        keys = tomllib.loads(text) if toml else json.loads(text, object_pairs_hook=_once)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not {'TOML' if toml else 'JSON'}: {error}", file=path) from None
+        raise InputError(
+            f"is not {'TOML' if toml else 'JSON'}: {error}",
+            file=path,
+            expected="a scenario; a trace is named by a workload",
+        ) from None
     if not isinstance(keys, dict):
         raise InputError("is not a scenario", file=path, expected="an object of keys")
+    return keys
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError where a key stands twice in it."""
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise ValueError(f"key {next(key for key in names if names.count(key) > 1)!r} given twice")
     return keys
 
 

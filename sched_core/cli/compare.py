@@ -12,7 +12,8 @@ from sched_core import experiment
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.results import print_report
 from sched_core.cli.scenario_options import chosen, scenario_options
-from sched_core.experiment import Result
+from sched_core.cli.whole_file import output_option, printed_to
+from sched_core.report import Result
 
 
 @click.command()
@@ -28,14 +29,21 @@ from sched_core.experiment import Result
     "--jobs", type=int, default=1, show_default=True, help="Processes; -1 is one per core."
 )
 @format_option
+@output_option
 def compare(
-    file: Path | None, policies: str, seeds: int, jobs: int, style: Format, **given: Any
+    file: Path | None,
+    policies: str,
+    seeds: int,
+    jobs: int,
+    style: Format,
+    output: Path | None,
+    **given: Any,
 ) -> None:
     """Compare policies on the SCENARIO file, or on what the options say."""
     scenario, names = chosen(file, given), policies.split(",")
-    with _progress(len(names) * seeds) as on_result:
-        report = experiment.compare(scenario, names, seeds=seeds, jobs=jobs, on_result=on_result)
-    print_report(report, style)
+    with printed_to(output), _progress(len(names) * seeds) as advance:
+        report = experiment.compare(scenario, names, seeds=seeds, jobs=jobs, on_result=advance)
+        print_report(report, style)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from sched_core.figures import FIGURES, Figure
+from sched_core.figures import Figure, figures_of
 from sched_core.pairing import CONFIDENCE, Difference
 
 GAP = 2
@@ -22,10 +22,11 @@ def summary_tables(
     summaries: Mapping[str, Sequence[Mapping[str, Any]]], headings: Mapping[str, str], width: int
 ) -> Iterator[Table]:
     """Each policy's figures, averaged over the seeds; figures that nobody has are left out."""
+    everything = [one for runs in summaries.values() for one in runs]
     shown = [
         figure
-        for figure in FIGURES
-        if any(figure.of(one) is not None for runs in summaries.values() for one in runs)
+        for figure in figures_of(everything)
+        if any(figure.of(summary) is not None for summary in everything)
     ]
     columns = {
         headings[policy]: [_averaged(figure, runs) for figure in shown]
@@ -49,18 +50,16 @@ def difference_tables(
     columns: dict[str, list[str]] = {}
     for difference in differences:
         columns.setdefault(headings[difference.policy], []).append(_difference(difference))
+    labels = list(dict.fromkeys(_label(difference.figure) for difference in differences))
     title = (
         f"difference to {differences[0].baseline}: mean and {CONFIDENCE:.0%} interval, "
         "paired by seed"
     )
-    return _paged(title, [_label(figure) for figure in FIGURES], columns, width)
-
-
-_BY_PATH = {figure.path: figure for figure in FIGURES}
+    return _paged(title, labels, columns, width)
 
 
 def _difference(difference: Difference) -> str:
-    figure = _BY_PATH[difference.figure]
+    figure = difference.figure
     decimals = figure.decimals or 1
     if difference.mean is None:
         return "-"

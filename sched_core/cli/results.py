@@ -9,7 +9,7 @@ from rich.console import Console
 from sched_core.cli.figure_tables import difference_tables, summary_tables
 from sched_core.cli.output import Format, print_csv
 from sched_core.cli.setting import setting_lines
-from sched_core.experiment import Report
+from sched_core.report import Report
 
 WIDTH = 100
 

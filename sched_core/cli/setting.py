@@ -38,7 +38,7 @@ def _facts(setting: Setting) -> dict[str, str]:
 
 
 def _workload(workload: Mapping[str, Any]) -> str:
-    about = {k: v for k, v in workload.items() if k not in ("spec", "requests", "dropped")}
+    about = {k: v for k, v in workload.items() if k not in ("spec", "requests", "dropped", "seed")}
     return f"{workload['spec'] or 'listed'}: {workload['requests']:,} requests ({_pairs(about)})"
 
 

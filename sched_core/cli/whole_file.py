@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import IO
+
+import rich_click as click
 
 from sched_core.errors import InputError
 
@@ -35,3 +37,21 @@ def _opened(partial: Path, path: Path) -> IO[str]:
         return open(partial, "w", encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=path) from None
+
+
+output_option = click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Print to this file, written whole or not at all.",
+)
+
+
+@contextmanager
+def printed_to(path: Path | None) -> Iterator[None]:
+    """What the block prints goes to the file `path`, if there is one."""
+    if path is None:
+        yield
+        return
+    with whole_file(path) as file, redirect_stdout(file):
+        yield
