@@ -100,6 +100,7 @@ class Batch:
             tuple(self._out),
             tuple(self._in),
             ended,
+            self._state.lockstep.tick,
         )
 
     def _order(self) -> tuple[Request, ...]:

@@ -79,11 +79,26 @@ class StepPlan(NamedTuple):
     swapped_in: tuple[Swap, ...] = ()
     finished: tuple[str, ...] = ()
     """Ids that ended since the last plan: their executor state may go."""
+    tick: int = 0
+    """Lockstep tick of this step: makes the numbers of lockstep members exact."""
 
     def scheduled(self) -> Iterator[tuple[Request, int]]:
         """(request, tokens) in the order granted; valid until the outcome is taken in."""
         for request in self.order:
             yield request, self.grants.get(request, 1)
+
+    def requests(self) -> Iterator[ScheduledRequest]:
+        """Everyone's share, in the order granted; valid until the outcome is taken in."""
+        for request, tokens in self.scheduled():
+            ahead = self.tick - request.joined if request.joined >= 0 else 0
+            computed = request.computed + ahead
+            yield ScheduledRequest(
+                request.id,
+                tokens,
+                computed,
+                tuple(request.blocks),
+                computed + tokens == request.known + ahead,
+            )
 
 
 class StepOutcome(NamedTuple):
