@@ -13,12 +13,12 @@ from sched_core.errors import (
 )
 from sched_core.executor import Capacity, Costs, Executor, Hardware
 from sched_core.experiment import compare, simulate
-from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, PreemptMode, hookimpl
+from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
 from sched_core.pairing import Difference
 from sched_core.plan import ScheduledRequest, StepLoad, StepOutcome, StepPlan, Swap
 from sched_core.policy import Policy
 from sched_core.report import Report, Result
-from sched_core.request import HashedPrefix, RequestSpec, RequestState, SharedPrefix
+from sched_core.request import HashedPrefix, PreemptMode, RequestSpec, RequestState, SharedPrefix
 from sched_core.scenario import Scenario
 from sched_core.view import RequestView, SchedulerView
 from sched_core.workload import Workload, WorkloadSource

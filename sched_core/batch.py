@@ -1,6 +1,6 @@
 """The step under construction: who was granted what, and what the executor will be told."""
 
-from sched_core.plan import StepLoad, StepPlan, Swap
+from sched_core.plan import Preemption, StepLoad, StepPlan, Swap
 from sched_core.request import Request
 from sched_core.state import SchedulerState, is_prefill
 
@@ -8,7 +8,16 @@ from sched_core.state import SchedulerState, is_prefill
 class Batch:
     """What the current step has decided so far. Granting takes from the state's budget."""
 
-    __slots__ = ("_in", "_lockstep", "_out", "_state", "admitted", "grants", "preempted", "resumed")
+    __slots__ = (
+        "_in",
+        "_lockstep",
+        "_out",
+        "_state",
+        "admitted",
+        "grants",
+        "preemptions",
+        "resumed",
+    )
 
     def __init__(self, state: SchedulerState) -> None:
         self._state = state
@@ -17,7 +26,7 @@ class Batch:
         self.grants: dict[Request, int] = {}
         self.admitted: dict[Request, int] = {}
         self.resumed: list[Request] = []
-        self.preempted: list[Request] = []
+        self.preemptions: list[Preemption] = []
         self._out: list[Swap] = []
         self._in: list[Swap] = []
 
@@ -74,9 +83,9 @@ class Batch:
             self._state.stragglers.remove(victim)
             self._state.kv.forget(victim)
 
-    def preempt(self, victim: Request, swap: Swap | None) -> None:
+    def preempt(self, preemption: Preemption, swap: Swap | None) -> None:
         """Note a victim, and the copy of its blocks if it was swapped out."""
-        self.preempted.append(victim)
+        self.preemptions.append(preemption)
         if swap is not None:
             self._out.append(swap)
 
@@ -86,7 +95,7 @@ class Batch:
 
     def plan(self, ended: tuple[str, ...]) -> StepPlan | None:
         """The immutable plan; None if nothing happens in this step."""
-        if not (self._state.granted or self.preempted):
+        if not (self._state.granted or self.preemptions):
             return None
         return StepPlan(
             self._state.step,
@@ -96,7 +105,7 @@ class Batch:
             self.grants,
             self.admitted,
             tuple(self.resumed),
-            tuple(self.preempted),
+            tuple(self.preemptions),
             tuple(self._out),
             tuple(self._in),
             ended,

@@ -22,7 +22,7 @@ class Hook:
         self.name = name
         self.calls = calls
         self.asked = ""
-        """Name of the component that was called last, for error messages."""
+        """Name of the component that gave the last answer; "" if nobody had an opinion."""
         self.answered: dict[str, None] = {}
         """Names of the components that ever gave an answer."""
 
@@ -42,6 +42,7 @@ class Hook:
             if answer is not None:
                 self.answered[name] = None
                 return answer
+        self.asked = ""
         return None
 
 

@@ -18,20 +18,12 @@ from typing import Final
 
 import pluggy
 
+from sched_core.request import PreemptMode
 from sched_core.view import RequestView, SchedulerView
 
 PROJECT = "schedfw"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
-
-
-class PreemptMode(Enum):
-    """What becomes of a victim's KV cache."""
-
-    RECOMPUTE = "recompute"
-    """Freed; the victim computes prompt and emitted tokens again."""
-    SWAP = "swap"
-    """Copied to the host pool and back; falls back to RECOMPUTE when the pool is full."""
 
 
 class _NoVictim(Enum):

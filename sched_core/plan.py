@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sched_core.request import Request
+from sched_core.request import PreemptMode, Request
 
 
 class StepLoad(NamedTuple):
@@ -57,6 +57,17 @@ class Swap(NamedTuple):
     targets: tuple[int, ...]
 
 
+class Preemption(NamedTuple):
+    """Who lost its place, for whom, and which component said so ("default" is the engine)."""
+
+    victim: Request
+    beneficiary: Request
+    mode: PreemptMode
+    """What happened, after any fall-back."""
+    chosen_by: str
+    mode_by: str
+
+
 class StepPlan(NamedTuple):
     """What one step does. Immutable; the executor needs nothing else.
 
@@ -74,13 +85,18 @@ class StepPlan(NamedTuple):
     """Requests that joined the batch for the first time -> prefix tokens found in the cache."""
     resumed: tuple[Request, ...] = ()
     """Requests that came back after a preemption."""
-    preempted: tuple[Request, ...] = ()
+    preemptions: tuple[Preemption, ...] = ()
     swapped_out: tuple[Swap, ...] = ()
     swapped_in: tuple[Swap, ...] = ()
     finished: tuple[str, ...] = ()
     """Ids that ended since the last plan: their executor state may go."""
     tick: int = 0
     """Lockstep tick of this step: makes the numbers of lockstep members exact."""
+
+    @property
+    def preempted(self) -> tuple[Request, ...]:
+        """The victims, in the order in which they were taken."""
+        return tuple(preemption.victim for preemption in self.preemptions)
 
     def scheduled(self) -> Iterator[tuple[Request, int]]:
         """(request, tokens) in the order granted; valid until the outcome is taken in."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sched_core import catalogue
 from sched_core.binding import Hook, bind
 from sched_core.errors import InputError, PluginLoadError, PolicyError, SchedfwError
-from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, PreemptMode
-from sched_core.request import NANOSECONDS, Request, RequestState
+from sched_core.hookspecs import NO_VICTIM, RECOMPUTE
+from sched_core.request import NANOSECONDS, PreemptMode, Request, RequestState
 from sched_core.view import RequestView
 from sched_core.waiting import WAITING_STATES
 
@@ -53,6 +53,10 @@ class Policy:
     def attach(self, state: "SchedulerState") -> None:
         """Tell the policy which engine it serves."""
         self._state = state
+
+    def decider(self, hook: str) -> str:
+        """Who gave the last answer to a question: a component, or "default"."""
+        return self.hooks[hook].asked or "default"
 
     def answered(self) -> dict[str, list[str]]:
         """hook -> the components that answered it at least once, in the order asked."""

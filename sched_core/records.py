@@ -79,8 +79,8 @@ class Recorder:
             self.peak_blocks = used_blocks
         if running > self.peak_running:
             self.peak_running = running
-        if plan.preempted or plan.swapped_in:
-            self.preemptions += len(plan.preempted)
+        if plan.preemptions or plan.swapped_in:
+            self.preemptions += len(plan.preemptions)
             self.swap_outs += len(plan.swapped_out)
             self.swap_ins += len(plan.swapped_in)
             self.swapped_blocks += load.blocks_out + load.blocks_in

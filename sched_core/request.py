@@ -60,6 +60,15 @@ class RequestState(Enum):
     ABORTED = "aborted"
 
 
+class PreemptMode(Enum):
+    """What becomes of a victim's KV cache."""
+
+    RECOMPUTE = "recompute"
+    """Freed; the victim computes prompt and emitted tokens again."""
+    SWAP = "swap"
+    """Copied to the host pool and back; falls back to RECOMPUTE when the pool is full."""
+
+
 class Request:
     """The engine's own record of one request. Plugins see it through `RequestView` only.
 

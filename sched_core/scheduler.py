@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from sched_core.batch import Batch
 from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP
-from sched_core.plan import StepPlan
+from sched_core.plan import Preemption, StepPlan
 from sched_core.records import Recorder
 from sched_core.request import NANOSECONDS, Request, RequestState
 from sched_core.state import SchedulerState, is_prefill
@@ -68,7 +68,7 @@ class Scheduler:
         batch = Batch(state)
         if state.running:
             self._grant_running(batch)
-        if len(state.waiting) and not batch.preempted:
+        if len(state.waiting) and not batch.preemptions:
             self._admit(batch)
         plan = batch.plan(tuple(self._ended))
         if plan is not None:
@@ -98,7 +98,7 @@ class Scheduler:
             victim = self._victim(request)
             if victim is None:
                 return
-            self._preempt(batch, victim)
+            self._preempt(batch, victim, request)
             if victim is request:
                 return
         if tokens:
@@ -141,12 +141,12 @@ class Scheduler:
                 request.sort_key = (key, *request.sort_key[1:])
         return max(self.state.running, key=lambda request: request.sort_key)
 
-    def _preempt(self, batch: Batch, victim: Request) -> None:
-        state = self.state
+    def _preempt(self, batch: Batch, victim: Request, beneficiary: Request) -> None:
+        state, policy = self.state, self.state.policy
         batch.withdraw(victim)
         mode = RECOMPUTE
-        if state.policy.hooks["choose_preempt_mode"]:
-            mode = state.policy.choose_preempt_mode(state.view, victim.view)
+        if policy.hooks["choose_preempt_mode"]:
+            mode = policy.choose_preempt_mode(state.view, victim.view)
         swap = state.kv.swap_out(victim) if mode is SWAP else None
         if swap is None:
             mode = RECOMPUTE
@@ -157,7 +157,8 @@ class Scheduler:
         victim.preemptions += 1
         victim.preempted_step = state.step
         victim.preempted_since_ns = state.now_ns
-        batch.preempt(victim, swap)
+        deciders = policy.decider("select_victim"), policy.decider("choose_preempt_mode")
+        batch.preempt(Preemption(victim, beneficiary, mode, *deciders), swap)
         state.waiting.add(victim)
         self.tell("request_preempted", victim, mode)
 
@@ -203,7 +204,7 @@ class Scheduler:
             victim = self._victim(request)
             if victim is None:
                 return False
-            self._preempt(batch, victim)
+            self._preempt(batch, victim, request)
             hits = state.kv.hits(request)  # the victim's blocks may have become hits
         self._join(batch, request, tokens, hits)
         return True
@@ -248,7 +249,7 @@ class Scheduler:
         for request in emitters:
             if request.state is RequestState.RUNNING:
                 state.lockstep.join(request)
-        if plan.grants or plan.preempted:
+        if plan.grants or plan.preemptions:
             state.stragglers = [
                 request
                 for request in state.stragglers

@@ -64,8 +64,8 @@ def keep_victim_in_plan(original: Any) -> Callable[..., None]:
 
 
 def forget_emitted(original: Any) -> Callable[..., None]:
-    def preempt(self: Scheduler, batch: Batch, victim: Request) -> None:
-        original(self, batch, victim)
+    def preempt(self: Scheduler, batch: Batch, victim: Request, for_whom: Request) -> None:
+        original(self, batch, victim, for_whom)
         victim.emitted = 0
 
     return preempt
@@ -88,8 +88,8 @@ def lose_gap(original: Any) -> Callable[..., None]:
 
 
 def drop_request(original: Any) -> Callable[..., None]:
-    def preempt(self: Scheduler, batch: Batch, victim: Request) -> None:
-        original(self, batch, victim)
+    def preempt(self: Scheduler, batch: Batch, victim: Request, for_whom: Request) -> None:
+        original(self, batch, victim, for_whom)
         self.state.waiting.remove(victim)
 
     return preempt
