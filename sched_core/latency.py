@@ -74,6 +74,6 @@ def describe(nanoseconds: NDArray[Any], counts: NDArray[np.int64] | None = None)
     if not total:
         return {"count": 0, "mean": None, **dict.fromkeys(names), "max": None}
     seconds = percentiles(nanoseconds, counts, PERCENTILES) / NANOSECONDS
-    mean = float(np.sum(nanoseconds * counts.astype(float))) / total / NANOSECONDS
+    mean = float(np.sum(nanoseconds * counts.astype(float))) / (total * NANOSECONDS)
     quantiles = dict(zip(names, seconds.tolist(), strict=True))
     return {"count": total, "mean": mean, **quantiles, "max": float(nanoseconds[-1]) / NANOSECONDS}

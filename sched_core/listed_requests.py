@@ -52,12 +52,13 @@ def counts_steps(rows: Sequence[Any]) -> bool:
 
 def _request(row: Any, where: str) -> RequestSpec:
     if not isinstance(row, Mapping):
-        raise InputError(f"{where}: not a request", value=row, expected="an object of keys")
+        raise InputError("not a request", file=where, value=row, expected="an object of keys")
     keys: _Keys = configure(_Keys, row, where=where)
     arrivals = [time for time in (keys.arrival, keys.arrival_step) if time is not None]
     if len(arrivals) != 1:
         raise InputError(
-            f"{where}: {'two arrivals' if arrivals else 'no arrival'}",
+            "two arrivals" if arrivals else "no arrival",
+            file=where,
             expected="arrival (seconds) or arrival_step",
         )
     return RequestSpec(
@@ -73,7 +74,7 @@ def _request(row: Any, where: str) -> RequestSpec:
 
 def _prefix(keys: _Keys, where: str) -> SharedPrefix | HashedPrefix | None:
     if keys.hash_ids is not None and keys.shared_prefix is not None:
-        raise InputError(f"{where}: two prefixes", expected="shared_prefix or hash_ids")
+        raise InputError("two prefixes", file=where, expected="shared_prefix or hash_ids")
     if keys.hash_ids is not None:
         return _hashed(keys.hash_ids, keys.hash_block_size, keys.prompt_len, where)
     return None if keys.shared_prefix is None else _shared(keys, where)
@@ -85,16 +86,19 @@ def _shared(keys: _Keys, where: str) -> SharedPrefix:
     )
     if not isinstance(given.group, int | str):
         raise InputError(
-            f"{where}.shared_prefix: not a group",
+            "not a group",
+            file=f"{where}.shared_prefix",
+            field="group",
             value=given.group,
             expected="a name or an integer",
         )
-    if not 0 <= given.len <= keys.prompt_len:
+    if given.len < 0:
         raise InputError(
-            f"{where}.shared_prefix: out of range",
+            "out of range",
+            file=f"{where}.shared_prefix",
             field="len",
             value=given.len,
-            expected=f"0 to prompt_len = {keys.prompt_len}",
+            expected="tokens >= 0",
         )
     return SharedPrefix(given.group, given.len)
 
@@ -102,7 +106,8 @@ def _shared(keys: _Keys, where: str) -> SharedPrefix:
 def _hashed(ids: tuple[int, ...], size: int | None, prompt_len: int, where: str) -> HashedPrefix:
     if size is None or size < 1:
         raise InputError(
-            f"{where}: hash_ids need their block size",
+            "hash_ids need their block size",
+            file=where,
             field="hash_block_size",
             value=size,
             expected="tokens in one hashed block",
@@ -110,7 +115,8 @@ def _hashed(ids: tuple[int, ...], size: int | None, prompt_len: int, where: str)
     blocks = -(-prompt_len // size)
     if len(ids) != blocks:
         raise InputError(
-            f"{where}: {len(ids)} hash_ids",
+            f"{len(ids)} ids",
+            file=where,
             field="hash_ids",
             expected=f"{blocks}: prompt_len {prompt_len} in blocks of {size} tokens",
         )

@@ -114,10 +114,10 @@ def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
     config = dict(file.config)
     in_steps = isinstance(file.requests, list) and listed_requests.counts_steps(file.requests)
     hardware = file.hardware or (ONE_STEP_A_SECOND if in_steps else DEFAULT_HARDWARE)
-    policy = file.policy or config.pop("policy", None) or DEFAULT_POLICY
+    in_config = config.pop("policy", None)  # as in the golden traces of vLLM
     try:
         return Scenario(
-            policy=policy,
+            policy=file.policy or in_config or DEFAULT_POLICY,
             hardware=hardware,
             model=file.model,
             workload=_workload(file.requests, where),

@@ -9,10 +9,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from sched_core.figures import Figure, figures_of
-from sched_core.pairing import CONFIDENCE, Difference
+from sched_core.pairing import Difference
 
 GAP = 2
 """Blanks between columns."""
+
+NOTHING = "-"
+"""The cell of a figure that is not defined."""
 
 Columns = Mapping[str, Sequence[str]]
 """Heading -> a cell per row; a heading may have several lines."""
@@ -21,26 +24,19 @@ Columns = Mapping[str, Sequence[str]]
 def summary_tables(
     summaries: Mapping[str, Sequence[Mapping[str, Any]]], headings: Mapping[str, str], width: int
 ) -> Iterator[Table]:
-    """Each policy's figures, averaged over the seeds; figures that nobody has are left out."""
-    everything = [one for runs in summaries.values() for one in runs]
-    shown = [
-        figure
-        for figure in figures_of(everything)
-        if any(figure.of(summary) is not None for summary in everything)
-    ]
+    """Each policy's figures, averaged over the seeds."""
+    figures = figures_of(one for runs in summaries.values() for one in runs)
     columns = {
-        headings[policy]: [_averaged(figure, runs) for figure in shown]
+        headings[policy]: [_averaged(figure, runs) for figure in figures]
         for policy, runs in summaries.items()
     }
-    seeds = max(len(runs) for runs in summaries.values())
-    title = f"mean over {seeds} seeds" if seeds > 1 else ""
-    return _paged(title, [_label(figure) for figure in shown], columns, width)
+    return _paged([_label(figure) for figure in figures], columns, width)
 
 
 def _averaged(figure: Figure, runs: Sequence[Mapping[str, Any]]) -> str:
     values = [value for run in runs if (value := figure.of(run)) is not None]
     decimals = figure.decimals or int(len(values) > 1)  # a mean of counts is no count
-    return f"{fmean(values) * figure.scale:,.{decimals}f}" if values else "-"
+    return f"{fmean(values) * figure.scale:,.{decimals}f}" if values else NOTHING
 
 
 def difference_tables(
@@ -51,18 +47,14 @@ def difference_tables(
     for difference in differences:
         columns.setdefault(headings[difference.policy], []).append(_difference(difference))
     labels = list(dict.fromkeys(_label(difference.figure) for difference in differences))
-    title = (
-        f"difference to {differences[0].baseline}: mean and {CONFIDENCE:.0%} interval, "
-        "paired by seed"
-    )
-    return _paged(title, labels, columns, width)
+    return _paged(labels, columns, width)
 
 
 def _difference(difference: Difference) -> str:
     figure = difference.figure
     decimals = figure.decimals or 1
     if difference.mean is None:
-        return "-"
+        return NOTHING
     cell = f"{difference.mean * figure.scale:+,.{decimals}f}"
     if difference.high is not None:
         half = (difference.high - difference.mean) * figure.scale
@@ -74,33 +66,28 @@ def _label(figure: Figure) -> str:
     return f"{figure.label} ({figure.unit})" if figure.unit else figure.label
 
 
-def _paged(title: str, labels: Sequence[str], columns: Columns, width: int) -> Iterator[Table]:
+def _paged(labels: Sequence[str], columns: Columns, width: int) -> Iterator[Table]:
     """As many tables as it takes for every column to keep its width."""
-    rows = [row for row in range(len(labels)) if any(c[row] != "-" for c in columns.values())]
     left = max(len(label) for label in labels)
-    page: list[str] = []
+    page: dict[str, Sequence[str]] = {}
     room = width - left
     for heading, cells in columns.items():
         need = GAP + max(len(line) for line in (*heading.split("\n"), *cells))
         if page and need > room:
-            yield _table(title, labels, {name: columns[name] for name in page}, rows)
-            page, room = [], width - left
-        page.append(heading)
+            yield _table(labels, page)
+            page, room = {}, width - left
+        page[heading] = cells
         room -= need
-    yield _table(title, labels, {name: columns[name] for name in page}, rows)
+    yield _table(labels, page)
 
 
-def _table(title: str, labels: Sequence[str], columns: Columns, rows: Sequence[int]) -> Table:
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, GAP // 2),
-        title=title or None,
-        title_justify="left",
-    )
+def _table(labels: Sequence[str], columns: Columns) -> Table:
+    """Rows in which no policy has anything are left out."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP // 2))
     table.add_column("")
     for heading in columns:
         table.add_column(escape(heading), justify="right", vertical="bottom", no_wrap=True)
-    for row in rows:
-        table.add_row(labels[row], *(cells[row] for cells in columns.values()))
+    for label, *cells in zip(labels, *columns.values(), strict=True):
+        if set(cells) != {NOTHING}:
+            table.add_row(escape(label), *cells)
     return table

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 import rich_click as click
 from rich.console import Console
+from rich.markup import escape
 
 from sched_core.cli.figure_tables import difference_tables, summary_tables
 from sched_core.cli.output import Format, print_csv
 from sched_core.cli.setting import setting_lines
+from sched_core.pairing import CONFIDENCE
 from sched_core.report import Report
 
 WIDTH = 100
@@ -35,15 +37,17 @@ def _print_records(report: Report) -> None:
 
 def _print_tables(report: Report) -> None:
     console = Console(width=WIDTH, highlight=False)
+    headings, seeds = _headings(report), report.setting["seeds"]
     console.print(setting_lines(report.setting))
-    headings = _headings(report)
-    for table in summary_tables(report.summaries, headings, WIDTH):
-        console.print(table)
-    if report.setting["seeds"] > 1 and len(headings) > 1:
-        for table in difference_tables(report.differences(), headings, WIDTH):
-            console.print(table)
+    if seeds > 1:
+        console.print(f"\nmean over {seeds} seeds")
+    console.print(*summary_tables(report.summaries, headings, WIDTH))
+    if seeds > 1 and len(headings) > 1:
+        first = escape(report.results[0].policy)
+        console.print(f"difference to {first}: mean and {CONFIDENCE:.0%} interval, paired by seed")
+        console.print(*difference_tables(report.differences(), headings, WIDTH))
     for note in _notes(report):
-        console.print(f"* {note}", soft_wrap=True)
+        console.print(f"* {note}")
 
 
 def _headings(report: Report) -> dict[str, str]:

@@ -1,0 +1,100 @@
+"""What the command line returns when things go wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+from command_line import schedfw, small
+
+from sched_core import hookimpl
+from sched_core.cli import main
+from sched_core.policy import Policy
+
+COMMAND = [sys.executable, "-c", "from sched_core.cli import main; main()"]
+
+
+@attrs.define(eq=False)
+class Foolish:
+    """Cannot tell a priority from a poem."""
+
+    @hookimpl
+    def effective_priority(self) -> object:
+        return "ode"
+
+
+def test_a_policy_that_misbehaves_exits_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Policy, "from_spec", lambda _: Policy([("foolish", Foolish())]))
+    decisions = tmp_path / "decisions.jsonl"
+    result = small("run", "--decisions", decisions)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        "schedfw: error: component 'foolish', hook 'effective_priority'"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_fault_of_ours_exits_3_and_asks_for_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: str) -> Policy:
+        raise RuntimeError("out of cheese")
+
+    monkeypatch.setattr(Policy, "from_spec", broken)
+    result = small("run")
+    assert result.exit_code == 3
+    assert "schedfw: error: RuntimeError: out of cheese" in result.stderr
+    assert "please report" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "Traceback" in schedfw("--debug", "run").stderr
+    monkeypatch.setenv("SCHEDFW_DEBUG", "1")
+    assert "Traceback" in schedfw("run").stderr
+
+
+def test_an_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> Policy:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Policy, "from_spec", interrupted)
+    result = small("compare", "--policies", "fcfs")
+    assert result.exit_code == 130
+    assert result.stderr.strip().endswith("schedfw: error: interrupted")
+
+
+def test_an_interrupted_process_exits_130_and_leaves_no_file(tmp_path: Path) -> None:
+    slow = ["run", "--workload", "poisson:n=200000", "--decisions", str(tmp_path / "out")]
+    process = subprocess.Popen([*COMMAND, *slow], stderr=subprocess.PIPE)
+    while not list(tmp_path.iterdir()):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_reader_that_leaves_is_no_traceback() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run(
+        [*COMMAND, "policies", "list"], stdout=writing, stderr=subprocess.PIPE, timeout=30
+    )
+    os.close(writing)
+    assert (process.returncode, process.stderr) == (1, b"")
+
+
+def test_version_and_help() -> None:
+    assert schedfw("--version").stdout.startswith("schedfw, version ")
+    for command in main.commands:
+        assert command in schedfw("--help").stdout
+        assert schedfw(command, "--help").exit_code == 0
+    assert "--max-num-batched-tokens" in schedfw("run", "--help").stdout
+
+
+def test_start_up_loads_nothing_heavy() -> None:
+    check = (
+        "import sys, sched_core.cli; print([m for m in ('scipy', 'joblib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
