@@ -84,22 +84,30 @@ def test_a_waiting_request_gets_nobody_s_memory(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", RULES)
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_crowd_that_never_fits_together_still_ends(policy: str, whole: bool) -> None:
-    """Also with partial reservations, where two can push each other out for ever."""
+def test_two_large_ones_do_not_push_each_other_out_for_ever(policy: str) -> None:
+    """Each needs 11 of 12 blocks and computes one a step. Were nobody spared, `largest-kv` and
+    `cost-aware` would take the larger one each time, for ever."""
+    played = play(
+        "A(40,4,@0) B(40,4,@0)",
+        f"{policy}+chunk:size=4",
+        num_gpu_blocks=12,
+        block_size=4,
+        scheduler_reserve_full_isl=False,
+        horizon=100.0,
+    )
+    assert len(played.lines) == 25
+    assert {row["state"] for row in played.rows.values()} == {"finished"}
+
+
+@pytest.mark.parametrize("policy", RULES)
+def test_a_crowd_that_never_fits_together_still_ends(policy: str) -> None:
     random = Random(7)
     specs = [
         RequestSpec(f"r{i}", i // 4, random.randint(1, 40), random.randint(1, 40), i % 3)
         for i in range(40)
     ]
-    played = play(
-        specs,
-        policy,
-        num_gpu_blocks=20,
-        block_size=4,
-        max_num_batched_tokens=32,
-        scheduler_reserve_full_isl=whole,
-    )
+    tight = {"num_gpu_blocks": 20, "block_size": 4, "max_num_batched_tokens": 32}
+    played = play(specs, policy, **tight)
     assert {row["state"] for row in played.rows.values()} == {"finished"}
     assert played.engine.recorder.preemptions > 0
 

@@ -16,7 +16,9 @@ class Chunk:
     Source: Sarathi-Serve (Agrawal et al., OSDI 2024) caps the step instead, which here is
     `max_num_batched_tokens`; the cap per request is vLLM's `long_prefill_token_threshold`, without
     its exception for a request that is alone.
-    Fails by: every chunk reads the weights and the earlier context again; a small size raises TTFT.
+    Fails by: every chunk reads the weights and the earlier context again, so a small size raises
+    TTFT. And a prompt holds blocks for its computed part only: where memory is short more prompts
+    are let in than fit together, and they evict each other.
     """
 
     size: int = attrs.field(default=512, validator=ge(1))

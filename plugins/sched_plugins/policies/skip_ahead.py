@@ -21,12 +21,13 @@ class SkipAhead:
     requests are looked at in one step, so that a long queue costs no more than a short one.
     Source: vLLM PR 33499 (head-of-line blocking on KV, issue 31731); the bound is the answer to
     the starvation that the plain form brings.
-    Fails by: delaying the large request it passes, by as much as `max_bypasses` small ones hold
-    its memory.
+    Fails by: filling the pool to the last block, so that those running lack room to grow and evict
+    each other; the head that blocks under fcfs leaves such room by accident. `watermark` gives it
+    back. The request that is passed waits longer.
     """
 
-    max_bypasses: int = attrs.field(default=64, validator=ge(0))
-    window: int = attrs.field(default=32, validator=ge(1))
+    max_bypasses: int = attrs.field(default=16, validator=ge(0))
+    window: int = attrs.field(default=16, validator=ge(1))
     _bypasses: dict[str, int] = attrs.field(init=False, factory=dict)
 
     @hookimpl
