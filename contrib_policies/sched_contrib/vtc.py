@@ -9,20 +9,20 @@ from sched_core import InputError, RequestState, RequestView, SchedulerView, hoo
 
 
 def parse_weights(text: str) -> dict[str, float]:
-    """`gold=4,free=0.5` -> {"gold": 4.0, "free": 0.5}; raises InputError on other shapes."""
+    """`gold@4/free@0.5` -> {"gold": 4.0, "free": 0.5}; raises InputError on other shapes."""
     weights: dict[str, float] = {}
-    for pair in filter(None, text.split(",")):
-        tenant, equals, number = pair.partition("=")
+    for pair in filter(None, text.split("/")):
+        tenant, at, number = pair.rpartition("@")
         try:
             weight = float(number)
         except ValueError:
             weight = 0.0
-        if not (tenant and equals and 0 < weight < float("inf")) or tenant in weights:
+        if not (tenant and at and 0 < weight < float("inf")) or tenant in weights:
             raise InputError(
                 "not a weight",
                 field="weights",
                 value=pair,
-                expected="tenant=number above 0, separated by commas, each tenant once",
+                expected="tenant@number above 0, separated by slashes, each tenant once",
             )
         weights[tenant] = weight
     return weights
@@ -46,7 +46,7 @@ class VirtualTokenCounter:
     again. When a tenant's queue turns from empty to non-empty its counter is lifted to the lowest
     of the waiting tenants (of the last tenant that waited, where none does), so that nobody saves
     up service while idle. A preempted request returns to the head of its tenant's queue.
-    Parameters: `w_p`, `w_q`, service per token; `weights`, shares such as `gold=4,free=1`, 1 for
+    Parameters: `w_p`, `w_q`, service per token; `weights`, shares such as `gold@4/free@1`, 1 for
     tenants not named.
     Guarantee: while two tenants of weight 1 have requests waiting all along, the services they get
     differ by at most 2 max(w_p L, w_q M), L the longest prompt and M the pool, both in tokens.
