@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import attrs
 import cattrs
@@ -186,9 +187,19 @@ def _convert(field: "attrs.Attribute[Any]", value: object, where: str) -> Any:
     try:
         return converter.structure(value, field.type)
     except Exception as error:  # cattrs raises many kinds; all mean the value does not fit
-        expected = getattr(field.type, "__name__", None) or str(field.type)
         raise InputError(
             f"{where}: parameter {field.alias!r} does not fit",
             value=value,
-            expected=expected.replace("typing.", ""),
+            expected=_in_words(field.type),
         ) from error
+
+
+_WORDS = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
+
+
+def _in_words(kind: Any) -> str:
+    if get_origin(kind) in (Union, UnionType):
+        return " or ".join(_in_words(part) for part in get_args(kind) if part is not NoneType)
+    if get_origin(kind) is Literal:
+        return " or ".join(map(str, get_args(kind)))
+    return _WORDS.get(kind) or str(kind)

@@ -98,10 +98,8 @@ def _check_workload(run: Run) -> None:
     try:
         run.engine()
     except InputError as error:
-        about = run.workload.description
-        raise InputError(
-            f"workload {about.get('path') or run.scenario.workload}: {error}"
-        ) from None
+        place = run.workload.description.get("path") or f"workload {run.scenario.workload!r}"
+        raise InputError(f"{place}: {error}") from None
 
 
 def _check_choice(policies: Sequence[str], seeds: int) -> None:

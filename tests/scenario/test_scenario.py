@@ -118,7 +118,10 @@ def test_every_key_of_a_request(write: Write) -> None:
     [
         ({"polcy": "fcfs"}, r"unknown parameter 'polcy'; did you mean 'policy'\?"),
         ({"config": {"blok_size": 16}}, r"config: unknown parameter 'blok_size'.*'block_size'"),
-        ({"config": {"block_size": "big"}}, r"'block_size' does not fit \(found 'big'\).*int"),
+        (
+            {"config": {"block_size": "big"}},
+            r"'block_size' does not fit \(found 'big'\).*an integer",
+        ),
         ({"config": {"block_size": 0}}, r"field 'block_size': out of range \(found 0\)"),
         ({"config": {"max_num_seqs": 9, "max_num_batched_tokens": 8}}, "at least max_num_seqs = 9"),
         ({"config": [1]}, r"'config' does not fit \(found \[1\]\)"),
@@ -126,11 +129,14 @@ def test_every_key_of_a_request(write: Write) -> None:
         ({"goodput": {"ttft": -1}}, r"goodput ttft.*found -1.*milliseconds >= 0"),
         ({"horizon": 0}, r"field 'horizon': out of range \(found 0.0\); expected seconds > 0"),
         ({"seed": -1}, r"field 'seed': out of range \(found -1\)"),
-        ({"seed": 1.5}, r"'seed' does not fit \(found 1.5\); expected int"),
+        ({"seed": 1.5}, r"'seed' does not fit \(found 1.5\); expected an integer"),
         ({"requests": 3}, r"field 'requests': neither a list nor a workload \(found 3\)"),
         ({"requests": ["R0"]}, r"requests\[0\]: not a request \(found 'R0'\)"),
         ({"requests": [ROW, ROW | {"arival": 1}]}, r"requests\[1\]: unknown parameter 'arival'"),
-        ({"requests": [ROW | {"arrival": float("nan")}]}, r"requests\[0\].*'arrival'.*found nan"),
+        (
+            {"requests": [ROW | {"arrival": float("nan")}]},
+            r"requests\[0\].*'arrival'.*found nan.*a number",
+        ),
         ({"requests": [ROW | {"arrival": -1}]}, r"requests\[0\].*'arrival'.*found -1.0.*>= 0"),
         ({"requests": [ROW | {"arrival_step": 1}]}, r"requests\[0\]: two arrivals"),
         ({"requests": [{"id": "a", "prompt_len": 1, "output_len": 1}]}, r"\[0\]: no arrival"),
