@@ -90,9 +90,18 @@ class BlockPool:
         else:
             self._sharers[block] = self._sharers.get(block, 0) + 1
 
-    def is_free(self, block: int) -> bool:
-        """Is the block cached but without an owner?"""
-        return block in self._stale
+    def cost_of(self, table: Sequence[int | None]) -> int:
+        """Free blocks used up by `assemble`: those to be taken, and cached ones without owner."""
+        stale = self._stale
+        return sum(block is None or block in stale for block in table)
+
+    def assemble(self, table: Sequence[int | None]) -> list[int]:
+        """Own every block of `table`, sharing those given and taking free ones for None."""
+        for block in table:
+            if block is not None:
+                self.share(block)
+        taken = iter(self.take(sum(block is None for block in table)))
+        return [next(taken) if block is None else block for block in table]
 
     def owners(self, block: int) -> int:
         """Owners of a block that is in use."""
@@ -117,7 +126,7 @@ class KVCache:
         self.caching = caching
         self.device = BlockPool(num_blocks)
         self.host = BlockPool(num_host_blocks)
-        self._host_leaving: list[int] = []  # sources of this step's copies to the device
+        self._host_leaving: list[list[int]] = []  # tables that this step copies to the device
         self.prefix_queries = 0
         self.prefix_hits = 0
 
@@ -138,33 +147,57 @@ class KVCache:
     # -- prefix cache ---------------------------------------------------------------------------
 
     def hits(self, request: Request) -> list[int]:
-        """Cached blocks that begin the request's known tokens; at least one token stays."""
-        if not self.caching or request.host_blocks:
+        """Device blocks that already hold part of what a waiting request needs.
+
+        For a swapped one they stand in for copies; else they are the blocks that begin its known
+        tokens, and at least one token stays to be computed.
+        """
+        if not self.caching:
             return []
-        found: list[int] = []
+        if request.host_blocks:
+            found = self._lookup(self.device, request, request.computed)
+            return [block for block in found if block is not None]
+        hits: list[int] = []
         for index in range((request.known - 1) // self.block_size):
             block = self.device.find(block_key(request, index, self.block_size))
             if block is None:
                 break
-            found.append(block)
-        return found
+            hits.append(block)
+        return hits
+
+    def _lookup(self, pool: BlockPool, request: Request, tokens: int) -> list[int | None]:
+        """For each block of `tokens` tokens, one of `pool` with that content."""
+        size, found = self.block_size, [None] * self.blocks_for(tokens)
+        if not self.caching:
+            return found
+        return [
+            pool.find(block_key(request, index, size)) if (index + 1) * size <= tokens else None
+            for index in range(len(found))
+        ]
 
     def cached_prefix(self, request: Request) -> int:
-        """Tokens that `hits` would save."""
-        return len(self.hits(request)) * self.block_size
+        """Tokens that `hits` would save a request from computing."""
+        return 0 if request.host_blocks else len(self.hits(request)) * self.block_size
+
+    def start_of(self, request: Request, hits: Sequence[int]) -> int:
+        """First position that a waiting request would have to compute."""
+        return request.computed if request.host_blocks else len(hits) * self.block_size
 
     def blocks_taken(self, tokens: int, hits: Sequence[int]) -> int:
         """Free blocks used up by a table of `tokens` tokens that starts with `hits`."""
-        revived = sum(self.device.is_free(block) for block in hits)
-        return self.blocks_for(tokens) - len(hits) + revived
+        return self.blocks_for(tokens) - len(hits) + self.device.cost_of(hits)
 
     def register(self, request: Request, tokens: int) -> None:
-        """Make the full blocks among the first `tokens` tokens findable."""
+        """Make the full device blocks among the first `tokens` tokens findable."""
         if self.caching:
-            for index in range(request.registered, tokens // self.block_size):
-                key = block_key(request, index, self.block_size)
-                self.device.register(request.blocks[index], key)
+            self._register(self.device, request, request.blocks, request.registered, tokens)
             request.registered = max(request.registered, tokens // self.block_size)
+
+    def _register(
+        self, pool: BlockPool, request: Request, table: Sequence[int], start: int, tokens: int
+    ) -> None:
+        for index in range(start, tokens // self.block_size):
+            pool.register(table[index], block_key(request, index, self.block_size))
 
     def forget(self, request: Request) -> None:
         """Withdraw what was registered of tokens that will not be computed after all."""
@@ -197,10 +230,8 @@ class KVCache:
 
     def admit(self, request: Request, hits: Sequence[int], tokens: int) -> None:
         """Build a table of `tokens` tokens on top of `hits`; the blocks must be free."""
-        for block in hits:
-            self.device.share(block)
         missing = self.blocks_for(tokens) - len(hits)
-        request.blocks = [*hits, *self.device.take(missing)]
+        request.blocks = self.device.assemble([*hits, *[None] * missing])
         request.registered = len(hits)
         if self.caching:
             self.prefix_queries += request.known
@@ -221,29 +252,52 @@ class KVCache:
     # -- host blocks ----------------------------------------------------------------------------
 
     def swap_out(self, request: Request) -> Swap | None:
-        """Move the computed tokens' blocks to the host; None if the host pool is too small."""
-        count = self.blocks_for(request.computed)
-        if not 0 < count <= self.free_host_blocks:
+        """Move the computed tokens' blocks to the host; None if the host pool is too small.
+
+        Blocks whose content is on the host already, for another victim, are not copied again.
+        """
+        found = self._lookup(self.host, request, request.computed)
+        if not found or self.host.cost_of(found) > self.free_host_blocks:
             return None
-        sources, targets = tuple(request.blocks[:count]), self.host.take(count)
+        table = request.blocks[: len(found)]
+        targets = self.host.assemble(found)
+        if self.caching:
+            self._register(self.host, request, targets, 0, request.computed)
         self.release(request)
         request.host_blocks = targets
-        return Swap(request.id, sources, tuple(targets))
+        return _copies(request, found, table, targets)
 
     def swap_in(self, request: Request, tokens: int) -> Swap:
-        """Bring a swapped request back with room for `tokens` tokens, which must be free."""
+        """Bring a swapped request back with room for `tokens` tokens, which must be free.
+
+        Blocks whose content is on the device already are shared, not copied.
+        """
         sources = request.host_blocks
-        request.blocks = self.device.take(self.blocks_for(tokens))
+        found = self._lookup(self.device, request, request.computed)
+        more = self.blocks_for(tokens) - len(found)
+        request.blocks = self.device.assemble([*found, *[None] * more])
         request.host_blocks = []
-        self._host_leaving += sources
+        self._host_leaving.append(sources)
         self.register(request, min(tokens, request.known))
-        return Swap(request.id, tuple(sources), tuple(request.blocks[: len(sources)]))
+        return _copies(request, found, sources, request.blocks)
 
     def end_step(self) -> None:
         """The step's copies are done: host blocks that were read may be written again."""
-        if self._host_leaving:
-            self.host.give_back(self._host_leaving)
-            self._host_leaving = []
+        for sources in self._host_leaving:
+            self.host.give_back(sources)
+        self._host_leaving.clear()
+
+
+def _copies(
+    request: Request, found: Sequence[int | None], sources: Sequence[int], targets: Sequence[int]
+) -> Swap:
+    """The copies that are needed where `found` has nothing."""
+    missing = [index for index, block in enumerate(found) if block is None]
+    return Swap(
+        request.id,
+        tuple(sources[index] for index in missing),
+        tuple(targets[index] for index in missing),
+    )
 
 
 def block_key(request: Request, index: int, block_size: int) -> Hashable:

@@ -192,7 +192,7 @@ class Scheduler:
         if request.preempted_step == state.step:
             return False
         hits = state.kv.hits(request)
-        computed = request.computed + len(hits) * state.config.block_size
+        computed = state.kv.start_of(request, hits)
         if not state.limit(request, computed) or not state.policy.can_admit(
             state.view, request.view
         ):
@@ -215,7 +215,7 @@ class Scheduler:
         if request.state is RequestState.SWAPPED:
             batch.swap_in(state.kv.swap_in(request, request.computed + tokens))
         else:
-            request.computed = len(hits) * state.config.block_size
+            request.computed = state.kv.start_of(request, hits)
             if request.computed > request.high_water:
                 request.cached_tokens += request.computed - request.high_water
                 request.high_water = request.computed

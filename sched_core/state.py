@@ -122,7 +122,7 @@ class SchedulerState:
         if self.budget_left <= 0 or len(self.running) >= self.seats:
             return False
         hits = self.kv.hits(request)
-        computed = request.computed + len(hits) * self.config.block_size
+        computed = self.kv.start_of(request, hits)
         tokens = self.limit(request, computed)
         return (
             tokens > 0
