@@ -1,12 +1,16 @@
-"""Which request enters the system when: open loop by its stamp, closed loop by a free slot."""
+"""Which request enters the system when: open loop by its stamp, closed loop by a free slot.
 
+And which leaves because its client gave up.
+"""
+
+import heapq
 import math
 from collections import deque
 from collections.abc import Sequence
 
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError
-from sched_core.request import NANOSECONDS, Request, RequestSpec
+from sched_core.request import ENDED, NANOSECONDS, Request, RequestSpec
 from sched_core.workload import Workload
 
 
@@ -53,14 +57,38 @@ class Arrivals:
 
 
 def _stamp(spec: RequestSpec, row: int) -> int:
-    if not (math.isfinite(spec.arrival) and spec.arrival >= 0):
-        raise InputError(
-            f"request {spec.id!r} (number {row + 1}) cannot arrive",
-            field="arrival",
-            value=spec.arrival,
-            expected="a finite number of seconds >= 0",
-        )
+    stamps = {"arrival": spec.arrival, "abort": spec.arrival if spec.abort is None else spec.abort}
+    for field, seconds in stamps.items():
+        if not (math.isfinite(seconds) and seconds >= 0):
+            raise InputError(
+                f"request {spec.id!r} (number {row + 1}) has no usable {field} time",
+                field=field,
+                value=seconds,
+                expected="a finite number of seconds >= 0",
+            )
     return round(spec.arrival * NANOSECONDS)
+
+
+class Aborts:
+    """Requests in the system whose clients will give up, by time."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Request]] = []
+
+    def watch(self, request: Request) -> None:
+        """Note a request that entered the system."""
+        if request.abort_ns is not None:
+            heapq.heappush(self._heap, (request.abort_ns, request.submitted_seq, request))
+
+    def next_ns(self) -> int | None:
+        """When the next client gives up on a request that is still in the system."""
+        while self._heap and self._heap[0][2].state in ENDED:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def pop(self) -> Request:
+        """The request that `next_ns` speaks of."""
+        return heapq.heappop(self._heap)[2]
 
 
 def _refuse_duplicates(specs: Sequence[RequestSpec]) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 
-from sched_core.arrivals import Arrivals, refusal
+from sched_core.arrivals import Aborts, Arrivals, refusal
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, NoProgress, SchedfwError
 from sched_core.executor import Executor
@@ -44,6 +44,7 @@ class Engine:
         self._scheduler = Scheduler(self.state, self.recorder)
         self._executor = executor
         self._arrivals = Arrivals(workload)
+        self._aborts = Aborts()
         self._horizon_ns = None if horizon is None else round(horizon * NANOSECONDS)
         self._watch = watch
         self._rejected: dict[str, str] = {}
@@ -63,6 +64,7 @@ class Engine:
         if self._horizon_ns is not None and self._now_ns >= self._horizon_ns:
             return False
         self._take_arrivals()
+        self._take_aborts()
         plan = self._scheduler.schedule(self._now_ns)
         if plan is None:
             return self._jump()
@@ -91,9 +93,17 @@ class Engine:
             reason = refusal(request, config)
             self.state.now_ns = arrival_ns
             self._scheduler.add(request, reason)
-            if reason is not None:
+            if reason is None:
+                self._aborts.watch(request)
+            else:
                 self._rejected[request.id] = reason
                 arrivals.ended(self._now_ns, 1)
+
+    def _take_aborts(self) -> None:
+        while (abort_ns := self._aborts.next_ns()) is not None and abort_ns <= self._now_ns:
+            self.state.now_ns = self._now_ns
+            self._scheduler.abort(self._aborts.pop())
+            self._arrivals.ended(self._now_ns, 1)
 
     def _execute(self, plan: StepPlan) -> None:
         state = self.state
@@ -120,8 +130,9 @@ class Engine:
         return duration_ns
 
     def _jump(self) -> bool:
-        """Nothing could be granted: go to the next arrival, or see whether all is done."""
-        next_ns = self._arrivals.next_ns()
+        """Nothing could be granted: go to the next arrival or abort, or see whether all is done."""
+        coming = (self._arrivals.next_ns(), self._aborts.next_ns())
+        next_ns = min((ns for ns in coming if ns is not None), default=None)
         if next_ns is not None:
             self._now_ns, self._idle_steps = max(next_ns, self._now_ns), 0
             return True

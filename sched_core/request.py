@@ -46,6 +46,8 @@ class RequestSpec:
     priority: int = 0
     tenant: str = "default"
     prefix: SharedPrefix | HashedPrefix | None = None
+    abort: float | None = None
+    """When the client gives up, in seconds from the start of the run; None is never."""
 
 
 class RequestState(Enum):
@@ -58,6 +60,10 @@ class RequestState(Enum):
     FINISHED = "finished"
     REJECTED = "rejected"
     ABORTED = "aborted"
+
+
+ENDED = frozenset((RequestState.FINISHED, RequestState.REJECTED, RequestState.ABORTED))
+"""States that a request does not leave."""
 
 
 class PreemptMode(Enum):
@@ -77,6 +83,7 @@ class Request:
     """
 
     __slots__ = (
+        "abort_ns",
         "admitted_seq",
         "arrival_ns",
         "blocks",
@@ -119,6 +126,7 @@ class Request:
         self.priority = spec.priority
         self.tenant = spec.tenant
         self.prefix = spec.prefix
+        self.abort_ns = None if spec.abort is None else round(spec.abort * NANOSECONDS)
         self.submitted_seq = submitted_seq
         """Position in the workload: the last tie-breaker."""
         self.state = RequestState.PENDING

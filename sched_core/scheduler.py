@@ -46,6 +46,20 @@ class Scheduler:
         self._ended.append(request.id)
         self.tell("request_finished", request)
 
+    def abort(self, request: Request) -> None:
+        """Let a request go whose client gave up; all that it holds is free at once."""
+        state = self.state
+        if request.state is RequestState.RUNNING:
+            if request.joined >= 0:
+                state.lockstep.leave(request)
+            else:
+                state.stragglers.remove(request)
+            state.running.remove(request)
+        else:
+            state.waiting.remove(request)
+        state.kv.release(request)
+        self.end(request, RequestState.ABORTED, "the client gave up")
+
     def tell(self, event: str, request: Request, *args: object) -> None:
         """Tell the observers; an "event" key of the request's tenant may have moved."""
         if self.state.policy.moves == "event":

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from hwmodels.constant import Constant
+from sched_core.arrivals import refusal
 from sched_core.config import EngineConfig
 from sched_core.decisions import decision
 from sched_core.engine import Engine
@@ -97,6 +98,11 @@ def play(
         row["state"] = STATES[row["state"]].value
         row["reason"] = reasons[row["reason"]] if row["reason"] >= 0 else None
     return Played(engine, lines, rows)
+
+
+def servable(specs: Sequence[RequestSpec], config: EngineConfig) -> bool:
+    """Can any of the requests be served? (The engine refuses a workload of which none can.)"""
+    return any(refusal(spec, config) is None for spec in specs)
 
 
 def spec_of(row: Mapping[str, Any]) -> RequestSpec:
