@@ -2,8 +2,10 @@
 
 from collections import deque
 from collections.abc import Iterator
+from math import inf
 
 import attrs
+from attrs.validators import ge, lt
 
 from sched_core import InputError, RequestState, RequestView, SchedulerView, hookimpl
 
@@ -17,7 +19,7 @@ def parse_weights(text: str) -> dict[str, float]:
             weight = float(number)
         except ValueError:
             weight = 0.0
-        if not (tenant and at and 0 < weight < float("inf")) or tenant in weights:
+        if not (tenant and at and 0 < weight < inf) or tenant in weights:
             raise InputError(
                 "not a weight",
                 field="weights",
@@ -26,13 +28,6 @@ def parse_weights(text: str) -> dict[str, float]:
             )
         weights[tenant] = weight
     return weights
-
-
-def _non_negative(_: object, field: "attrs.Attribute[float]", value: float) -> None:
-    if not 0 <= value < float("inf"):
-        raise InputError(
-            "out of range", field=field.alias, value=value, expected="a finite number >= 0"
-        )
 
 
 @attrs.define(eq=False)
@@ -55,8 +50,8 @@ class VirtualTokenCounter:
     and it separates requests that could share a cached prefix.
     """
 
-    w_p: float = attrs.field(default=1.0, validator=_non_negative)
-    w_q: float = attrs.field(default=2.0, validator=_non_negative)
+    w_p: float = attrs.field(default=1.0, validator=[ge(0), lt(inf)])
+    w_q: float = attrs.field(default=2.0, validator=[ge(0), lt(inf)])
     weights: str = ""
     counters: dict[str, float] = attrs.field(init=False, factory=dict)
     """Tenant -> service so far, lifts included."""
