@@ -4,13 +4,17 @@ pluggy checks and orders the implementations; the run then calls them directly, 
 asked thousands of times a second.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pluggy
 
-from sched_core.errors import PluginLoadError
+from sched_core.errors import PluginLoadError, UnknownName
 from sched_core.hookspecs import PROJECT, Decisions, Events
+
+HOOKS = tuple(name for spec in (Decisions, Events) for name in vars(spec) if name[0] != "_")
+"""Every hook of the contract."""
 
 
 class Hook:
@@ -52,38 +56,78 @@ def bind(components: list[tuple[str, object]]) -> dict[str, Hook]:
     Raises PluginLoadError for a component that does not keep the contract: an unknown hook, an
     argument that the hook does not have, a wrapper, or no hook at all.
     """
+    manager = _manager()
+    for name, component in reversed(components):  # pluggy calls the last registered first
+        for problem in _problems(manager, name, component):
+            raise PluginLoadError(f"component {name!r} does not keep the contract: {problem}")
+        try:
+            manager.register(component, name=name)
+        except ValueError as error:
+            raise PluginLoadError(f"component {name!r} stands twice in the stack") from error
+    return {name: Hook(name, _calls(getattr(manager.hook, name))) for name in HOOKS}
+
+
+def _manager() -> pluggy.PluginManager:
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(Decisions)
     manager.add_hookspecs(Events)
-    for name, component in reversed(components):  # pluggy calls the last registered first
-        _register(manager, name, component)
-    hooks = [name for spec in (Decisions, Events) for name in vars(spec) if name[0] != "_"]
-    return {name: Hook(name, _calls(getattr(manager.hook, name))) for name in hooks}
+    return manager
 
 
-def _register(manager: pluggy.PluginManager, name: str, component: object) -> None:
-    try:
-        plugin_name = manager.register(component, name=name)
-        manager.check_pending()
-    except (pluggy.PluginValidationError, ValueError) as error:
-        raise PluginLoadError(f"component {name!r} does not keep the contract: {error}") from error
-    if plugin_name is None or not manager.get_hookcallers(component):
-        raise PluginLoadError(
-            f"component {name!r} implements no hook; mark its methods with @hookimpl"
+def unmarked(component: object) -> list[str]:
+    """The component's methods that are named like a hook and not marked with @hookimpl."""
+    marked = _marked(_manager(), "", component)
+    return [name for name in HOOKS if hasattr(component, name) and name not in marked]
+
+
+def _problems(manager: pluggy.PluginManager, name: str, component: object) -> Iterator[str]:
+    """What is wrong with a component's hooks, in words that tell its author what to change."""
+    marked = _marked(manager, name, component)
+    if not marked:
+        forgotten = ", ".join(unmarked(component)) or "its methods"
+        yield f"it implements no hook; mark {forgotten} with @hookimpl of sched_core"
+    for hook, impl in marked.items():
+        if hook not in HOOKS:
+            yield str(UnknownName("hook", hook, HOOKS))
+        elif impl.hookwrapper or impl.wrapper:
+            yield (
+                f"hook {hook!r} is a wrapper, which a bound hook cannot have; answer the hook, or "
+                "None to let the next component decide"
+            )
+        else:
+            yield from _argument_problems(hook, impl, getattr(manager.hook, hook).spec.argnames)
+
+
+def _marked(
+    manager: pluggy.PluginManager, name: str, component: object
+) -> dict[str, pluggy.HookImpl]:
+    """Hook -> the method that is marked as an answer to it."""
+    options = {each: manager.parse_hookimpl_opts(component, each) for each in dir(component)}
+    return {
+        opts["specname"] or attribute: pluggy.HookImpl(
+            component, name, getattr(component, attribute), opts
         )
+        for attribute, opts in options.items()
+        if opts is not None
+    }
+
+
+def _argument_problems(hook: str, impl: pluggy.HookImpl, known: tuple[str, ...]) -> Iterator[str]:
+    where = f"hook {hook!r}"
+    for argument in impl.argnames:
+        if argument not in known:
+            yield str(UnknownName("argument", argument, known, where=where))
+    for argument in inspect.signature(impl.function).parameters:
+        if argument in known and argument not in impl.argnames:
+            yield f"{where}: {argument!r} has a default or is keyword-only, so it is never filled"
 
 
 def _calls(caller: pluggy.HookCaller) -> list[tuple[str, Callable[..., Any]]]:
     assert caller.spec is not None
-    impls = caller.get_hookimpls()
-    for impl in impls:
-        if impl.hookwrapper or impl.wrapper:
-            raise PluginLoadError(
-                f"component {impl.plugin_name!r}: hook {caller.name!r} is a wrapper, which a bound "
-                "hook cannot have; answer the hook, or None to let the next component decide"
-            )
     wanted = caller.spec.argnames
-    return [(impl.plugin_name, _positional(impl, wanted)) for impl in reversed(impls)]
+    return [
+        (impl.plugin_name, _positional(impl, wanted)) for impl in reversed(caller.get_hookimpls())
+    ]
 
 
 def _positional(impl: pluggy.HookImpl, wanted: tuple[str, ...]) -> Callable[..., Any]:

@@ -1,7 +1,8 @@
 """Entry points -> components, and spec strings such as `priority:aging=30+adaptive`."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -9,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import attrs
 import cattrs
 
-from sched_core.errors import InputError, PluginLoadError, UnknownName
+from sched_core.errors import InputError, PluginLoadError, UnknownName, UsageError
 
 GROUPS = ("policies", "hardware", "workloads", "exporters")
 
@@ -41,10 +42,16 @@ def plugins(kind: str) -> list[Plugin]:
     A plugin that cannot be loaded is in the list with its `problem`; nothing is raised for it.
     """
     found = {
-        (entry.name, entry.dist.name if entry.dist else "?"): entry
+        (entry.name, *_origin(entry), entry.value): entry
         for entry in entry_points(group=f"schedfw.{kind}")
     }
     return [_load(kind, found[key]) for key in sorted(found)]
+
+
+def _origin(entry: EntryPoint) -> tuple[str, str]:
+    """Name and version of the distribution; `?` where its metadata are damaged."""
+    dist = entry.dist
+    return (dist.name or "?", dist.version or "?") if dist else ("?", "?")
 
 
 def _load(kind: str, entry: EntryPoint) -> Plugin:
@@ -56,16 +63,7 @@ def _load(kind: str, entry: EntryPoint) -> Plugin:
     else:
         if not (isinstance(cls, type) and attrs.has(cls)):
             problem = f"{entry.value} is not an attrs class"
-    dist = entry.dist
-    return Plugin(
-        entry.name,
-        kind,
-        dist.name if dist else "?",
-        dist.version if dist else "?",
-        entry,
-        problem,
-        None if problem else cls,
-    )
+    return Plugin(entry.name, kind, *_origin(entry), entry, problem, None if problem else cls)
 
 
 def find(kind: str, name: str) -> Plugin:
@@ -116,8 +114,23 @@ def parse_part(part: str, *, what: str) -> tuple[str, dict[str, str]]:
 
 def build(kind: str, spec: str) -> Any:
     """The component that one part of a spec string names, with its parameters set."""
-    name, params = parse_part(spec, what=_singular(kind))
-    return configure(find(kind, name).cls, params, where=f"{_singular(kind)} {name!r}")
+    _, builder = _builder(kind, spec)
+    return builder()
+
+
+def stack(spec: str) -> list[tuple[str, Callable[[], Any]]]:
+    """The name of each component of a policy, and what builds a fresh one, leftmost first."""
+    found = [_builder("policies", part) for part in split_stack(spec)]
+    names = [name for name, _ in found]
+    if len(set(names)) < len(names):
+        raise InputError("a component stands twice in the stack", field="policy", value=spec)
+    return found
+
+
+def _builder(kind: str, part: str) -> tuple[str, Callable[[], Any]]:
+    name, params = parse_part(part, what=_singular(kind))
+    where = f"{_singular(kind)} {name!r}"
+    return name, partial(configure, find(kind, name).cls, params, where=where)
 
 
 def configure(cls: Any, params: Mapping[str, object], *, where: str) -> Any:
@@ -134,12 +147,14 @@ def configure(cls: Any, params: Mapping[str, object], *, where: str) -> Any:
     values = {key: _convert(fields[key], value, where) for key, value in params.items()}
     try:
         return cls(**values)
-    except InputError as error:
+    except UsageError as error:
         raise InputError(f"{where}: {error}") from None
-    except (TypeError, ValueError) as error:
+    except (Exception, SystemExit) as error:  # anything may happen in foreign code
         given = ", ".join(f"{key}={value}" for key, value in params.items())
+        refused = isinstance(error, TypeError | ValueError)  # by a validator, which says why
+        why = str(error) if refused else f"{type(error).__name__}: {error}"
         raise InputError(
-            f"{where}: cannot be built from {given or 'its defaults'}: {error}"
+            f"{where}: cannot be built from {given or 'its defaults'}: {why}"
         ) from error
 
 

@@ -1,6 +1,7 @@
 """Every error that schedfw raises on purpose, and the exit code that the command line gives it."""
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -73,7 +74,7 @@ class PluginLoadError(UsageError):
 
 
 class PolicyError(SchedfwError):
-    """A policy component gave an answer that the engine cannot act on."""
+    """A policy component gave an answer that the engine cannot act on, or none: it raised."""
 
     def __init__(
         self,
@@ -81,16 +82,17 @@ class PolicyError(SchedfwError):
         *,
         component: str,
         hook: str,
-        value: object,
+        value: object = None,
         step: int,
         time: float,
-        expected: str,
+        expected: str | None = None,
     ) -> None:
         self.component, self.hook, self.value = component, hook, value
         self.step, self.time = step, time
+        answer = f" (answered {reprlib.repr(value)}); expected {expected}" if expected else ""
         super().__init__(
             f"component {component!r}, hook {hook!r}, step {step}, time {time:.9g} s: "
-            f"{problem} (answered {value!r}); expected {expected}"
+            f"{problem}{answer}"
         )
 
 

@@ -1,12 +1,14 @@
 """A stack of components, bound to one run: every question a typed method, every answer checked."""
 
 import math
+import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sched_core import catalogue
 from sched_core.binding import Hook, bind
-from sched_core.errors import InputError, PluginLoadError, PolicyError, SchedfwError
+from sched_core.errors import PluginLoadError, PolicyError
 from sched_core.hookspecs import NO_VICTIM, RECOMPUTE
 from sched_core.request import NANOSECONDS, PreemptMode, Request, RequestState
 from sched_core.view import RequestView
@@ -41,14 +43,7 @@ class Policy:
     @classmethod
     def from_spec(cls, spec: str) -> "Policy":
         """A fresh policy from a stack such as `priority+adaptive`; the leftmost is asked first."""
-        parts = catalogue.split_stack(spec)
-        names = [catalogue.parse_part(part, what="policy")[0] for part in parts]
-        for name in names:
-            if names.count(name) > 1:
-                raise InputError(
-                    "a component stands twice in the stack", field="policy", value=spec
-                )
-        return cls([(n, catalogue.build("policies", p)) for n, p in zip(names, parts, strict=True)])
+        return cls([(name, build()) for name, build in catalogue.stack(spec)])
 
     def attach(self, state: "SchedulerState") -> None:
         """Tell the policy which engine it serves."""
@@ -81,10 +76,12 @@ class Policy:
         return None if answer is None else self._waiting(answer)
 
     def _waiting(self, answer: Any) -> Iterator[Request]:
-        for request in self._pull("select_admissions", answer):
+        expected = "requests of view.waiting, each once"
+        for request in self._pull("select_admissions", answer, expected):
             if request.state not in WAITING_STATES:
-                problem, expected = "not a waiting request", "requests of view.waiting, each once"
-                raise self._bad("select_admissions", problem, request.view, expected)
+                raise self._bad(
+                    "select_admissions", "not a waiting request", request.view, expected
+                )
             yield request
 
     def chunk_size(self, view: Any, request: RequestView, limit: int) -> int:
@@ -145,12 +142,11 @@ class Policy:
         answer = self._ask("order_running", view)
         if answer is None:
             return list(self._state.running)
-        chosen = list(self._pull("order_running", answer))
+        expected = "requests of view.running, each at most once"
+        chosen = list(self._pull("order_running", answer, expected))
         for request in chosen:
             if request.state is not RequestState.RUNNING:
-                raise self._bad("order_running", "not running", request.view, "running requests")
-        if len(set(chosen)) < len(chosen):
-            raise self._bad("order_running", "a request twice", chosen, "each at most once")
+                raise self._bad("order_running", "not running", request.view, expected)
         return chosen
 
     def step_budget(self, view: Any, limit: int) -> int:
@@ -178,37 +174,41 @@ class Policy:
         hook = self.hooks[name]
         try:
             return hook.ask(*args)
-        except SchedfwError:
+        except PolicyError:  # of another hook, asked through a view
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._raised(name, error) from error
 
     def _guard(self, hook: Hook, name: str, call: Callable[..., Any], *args: object) -> Any:
         hook.asked = name
         try:
             return call(*args)
-        except SchedfwError:
+        except PolicyError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._raised(hook.name, error) from error
 
-    def _pull(self, hook: str, answer: Any) -> Iterator[Request]:
+    def _pull(self, hook: str, answer: Any, expected: str) -> Iterator[Request]:
         """The requests of an iterable answer, each checked; the iterable may be a generator."""
-        expected = "an iterable of requests from the view"
         try:
             iterator = iter(answer)
         except TypeError:
             raise self._bad(hook, "not an iterable", answer, expected) from None
+        seen: set[Request] = set()
         while True:
             try:
                 item = next(iterator)
             except StopIteration:
                 return
-            except SchedfwError:
+            except PolicyError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise self._raised(hook, error) from error
-            yield self._member(hook, item, expected)
+            request = self._member(hook, item, expected)
+            if request in seen:  # an endless answer must not hang the run
+                raise self._bad(hook, "a request twice", item, expected)
+            seen.add(request)
+            yield request
 
     def _member(self, hook: str, answer: object, expected: str) -> Request:
         if not isinstance(answer, RequestView):
@@ -220,7 +220,7 @@ class Policy:
     def _number(self, hook: str, answer: object) -> float:
         try:
             number = float(answer)  # type: ignore[arg-type] # numpy scalars are welcome
-        except (TypeError, ValueError):
+        except Exception:  # the answer may be anything
             raise self._bad(hook, "not a number", answer, "a finite number") from None
         if not math.isfinite(number) or isinstance(answer, str | bool):
             raise self._bad(hook, "not a finite number", answer, "a finite number")
@@ -244,9 +244,16 @@ class Policy:
             expected=expected,
         )
 
-    def _raised(self, hook: str, error: Exception) -> PolicyError:
-        problem = f"the hook raised {type(error).__name__}: {error}"
-        return self._bad(hook, problem, None, "an answer or None")
+    def _raised(self, hook: str, error: BaseException) -> PolicyError:
+        state, last = self._state, traceback.extract_tb(error.__traceback__)[-1]
+        return PolicyError(
+            f"raised {type(error).__name__}: {error} ({Path(last.filename).name}, line "
+            f"{last.lineno})",
+            component=self.hooks[hook].asked,
+            hook=hook,
+            step=state.step,
+            time=state.now_ns / NANOSECONDS,
+        )
 
 
 def _moves(components: list[tuple[str, object]], hook: Hook) -> str:
