@@ -27,6 +27,7 @@ class _Keys:
     output_len: int
     arrival: float | None = attrs.field(default=None, validator=_time)
     arrival_step: float | None = attrs.field(default=None, validator=_time)
+    abort: float | None = attrs.field(default=None, validator=_time)
     priority: int = 0
     tenant: str = "default"
     shared_prefix: dict[str, Any] | None = None
@@ -69,6 +70,7 @@ def _request(row: Any, where: str) -> RequestSpec:
         keys.priority,
         keys.tenant,
         _prefix(keys, where),
+        keys.abort,
     )
 
 

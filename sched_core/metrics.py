@@ -31,7 +31,7 @@ def summarize(
     `num_blocks` is the pool's size, `block_bytes` that of one block (0: unknown), `goodput` the
     limits in milliseconds per name of GOODPUT_METRICS.
 
-    `itl` pools the gaps of all requests; those that a horizon cut off are in it too.
+    `itl` pools the gaps of all requests, of aborted and unfinished ones too.
     """
     rows = recorder.columns()
     times = latencies(rows)

@@ -11,6 +11,7 @@ from sched_core.cli.compare import compare
 from sched_core.cli.hardware import hardware
 from sched_core.cli.policies import policies
 from sched_core.cli.run import run
+from sched_core.cli.scenario_options import ENGINE_OPTIONS
 from sched_core.cli.workloads import workloads
 from sched_core.errors import SchedfwError
 
@@ -62,7 +63,7 @@ def _debug(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     Schedfw.debug = wanted
 
 
-@click.group(cls=Schedfw, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("schedfw", cls=Schedfw, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="schedfw", prog_name="schedfw")
 @click.option(
     "--debug",
@@ -75,6 +76,14 @@ def _debug(context: click.Context, _: click.Parameter, wanted: bool) -> None:
 def main() -> None:
     """A laboratory for LLM-serving schedulers."""
 
+
+click.rich_click.OPTION_GROUPS = {
+    f"schedfw {command}": [
+        {"name": "Options"},
+        {"name": "Engine, in vLLM's words", "options": ENGINE_OPTIONS},
+    ]
+    for command in ("run", "compare")
+}
 
 for command in (run, compare, policies, workloads, hardware):
     main.add_command(command)

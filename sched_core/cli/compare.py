@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sched_core import experiment
 from sched_core.cli.output import Format, format_option
@@ -41,8 +43,9 @@ def compare(
 ) -> None:
     """Compare policies on the SCENARIO file, or on what the options say."""
     scenario, names = chosen(file, given), policies.split(",")
-    with printed_to(output), _progress(len(names) * seeds) as advance:
-        report = experiment.compare(scenario, names, seeds=seeds, jobs=jobs, on_result=advance)
+    with printed_to(output):
+        with _progress(len(names) * seeds) as advance:
+            report = experiment.compare(scenario, names, seeds=seeds, jobs=jobs, on_result=advance)
         print_report(report, style)
 
 
@@ -52,10 +55,8 @@ def _progress(total: int) -> Iterator[Callable[[Result], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("runs", total=total)
-        yield lambda _result: progress.advance(task)
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
+    with bar:
+        task = bar.add_task("runs", total=total)
+        yield lambda _result: bar.advance(task)

@@ -62,5 +62,5 @@ def _headings(report: Report) -> dict[str, str]:
 def _notes(report: Report) -> Iterator[str]:
     if any(result.oracle for result in report.results):
         yield "sees the true output lengths (oracle): a bound, not a policy to deploy"
-    if any(result.summary["unfinished"] for result in report.results):
-        yield "latencies are of finished requests; ITL pools the gaps of unfinished ones too"
+    if any(result.summary["unfinished"] + result.summary["aborted"] for result in report.results):
+        yield "latencies are of finished requests; ITL pools the gaps of all that got a token"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import attrs
 import rich_click as click
@@ -24,6 +24,7 @@ _ENGINE_HELP = {
     "long_prefill_token_threshold": "Cap on a chunk while others are in the system; 0 is off.",
     "watermark": "Share of the pool that an admission leaves free.",
     "scheduler_reserve_full_isl": "Admit only where the whole known sequence fits.",
+    "batching": "continuous, static or padded: when the batch is recomposed.",
     "enable_prefix_caching": "Reuse full blocks of a common prefix.",
 }
 
@@ -44,13 +45,24 @@ def _goodput(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
     click.argument("file", metavar="[SCENARIO]", required=False, type=click.Path(path_type=Path)),
     click.option(
-        "--workload", metavar="SPEC", help="Such as poisson:request_rate=12, or azure:path=FILE."
+        "--workload",
+        metavar="SPEC",
+        help="Such as gamma:cv=3, or azure:path=FILE; see `schedfw workloads list`. "
+        f"[default: {scenarios.DEFAULT_WORKLOAD}]",
     ),
-    click.option("--hardware", metavar="SPEC", help="Such as h100, or constant:step=0.03."),
     click.option(
-        "--model", metavar="NAME", help="A name, or a path to a Hugging Face config.json."
+        "--hardware",
+        metavar="SPEC",
+        help="Such as h100, or constant:step=0.03; see `schedfw hardware list`. "
+        f"[default: {scenarios.DEFAULT_HARDWARE}]",
     ),
-    click.option("--seed", type=int, help="First seed of everything random."),
+    click.option(
+        "--model",
+        metavar="NAME",
+        help="A name, or a path to a Hugging Face config.json. "
+        f"[default: {scenarios.DEFAULT_MODEL}]",
+    ),
+    click.option("--seed", type=int, help="Seed of everything random. [default: 0]"),
     click.option("--horizon", type=float, help="Cut the run off after so many seconds."),
     click.option(
         "--goodput",
@@ -70,10 +82,20 @@ def _engine_option(field: "attrs.Attribute[Any]") -> Callable[[Any], Any]:
     return click.option(
         flag,
         field.name,
-        type=field.type if field.type in (bool, float) else int,
+        type=_click_type(field.type),
+        metavar="MODE" if get_origin(field.type) is Literal else None,
         default=None,
-        help=_ENGINE_HELP[field.name] + default,
+        help=_ENGINE_HELP.get(field.name, "") + default,
     )
+
+
+def _click_type(kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    return kind if kind in (bool, float) else int
+
+
+ENGINE_OPTIONS = [f"--{field.name.replace('_', '-')}" for field in attrs.fields(EngineConfig)]
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:

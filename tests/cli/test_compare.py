@@ -14,9 +14,12 @@ from command_line import schedfw, small
 FOUR = "fcfs,priority-aging,sjf,skip-ahead+fewest-computed+adaptive"
 
 
+COMMAND = [sys.executable, "-c", "from sched_core.cli import main; main()"]
+
+
 def run_apart(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
-        [sys.executable, "-c", "from sched_core.cli import main; main()", *arguments],
+        [*COMMAND, *arguments],
         env={**os.environ, **environment},
         capture_output=True,
         timeout=60,
@@ -85,9 +88,9 @@ def test_csv_tells_policy_and_seed() -> None:
     }
 
 
-def test_a_cut_off_run_says_so() -> None:
+def test_a_run_that_was_cut_off_says_so() -> None:
     text = small("compare", "--policies", "fcfs,sjf", "--horizon", 2).stdout
-    assert "ITL pools the gaps of unfinished ones too" in text
+    assert "ITL pools the gaps of all that got a token" in text
 
 
 def test_rows_dropped_from_a_trace_are_told(shared: Path) -> None:
@@ -97,6 +100,17 @@ def test_rows_dropped_from_a_trace_are_told(shared: Path) -> None:
     result = schedfw("compare", "--policies", "fcfs", "--workload", trace)
     assert "10,051 rows beyond the limit" in result.stdout
     assert "50 requests" in result.stdout
+
+
+def test_the_bar_is_on_a_terminals_stderr_and_stdout_stays_clean() -> None:
+    arguments = ["compare", "--policies", "fcfs,sjf", "--workload", "poisson:n=50"]
+    terminal, inside = os.openpty()
+    done = subprocess.run([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=inside, timeout=60)
+    os.close(inside)
+    assert done.returncode == 0
+    assert b"2/2" in os.read(terminal, 65536)
+    os.close(terminal)
+    assert done.stdout == run_apart(*arguments).stdout
 
 
 def test_same_bytes_in_any_process() -> None:

@@ -107,6 +107,17 @@ def test_latencies_are_of_finished_requests_and_the_others_are_counted() -> None
     assert figures["slo_attainment"] == 1 / 2
 
 
+def test_an_aborted_request_was_sent_and_is_not_good() -> None:
+    specs = [RequestSpec("R0", 0.0, 16, 3), RequestSpec("R1", 0.0, 16, 50, abort=4.0)]
+    played = play(specs)
+    figures, row = summary(played, goodput={"ttft": 5000.0}), records(played)["R1"]
+    assert (figures["finished"], figures["aborted"], figures["unfinished"]) == (1, 1, 0)
+    assert (figures["good"], figures["slo_attainment"]) == (1, 1 / 2)
+    assert figures["ttft"]["count"] == figures["e2el"]["count"] == 1
+    assert (row["state"], row["finish"], row["e2el"], row["ttft"]) == ("aborted", None, None, 1.0)
+    assert figures["output_throughput"] == 3 / 3
+
+
 def test_a_run_in_which_nothing_finished_has_figures_of_none() -> None:
     figures = summary(play("R0(16,50,@0)", horizon=3.0), goodput={"ttft": 1.0})
     assert figures["makespan"] is figures["output_throughput"] is figures["request_goodput"] is None

@@ -104,11 +104,17 @@ def test_arrivals_in_steps_are_seconds_of_one_step_each(write: Write) -> None:
 
 
 def test_every_key_of_a_request(write: Write) -> None:
-    shared = ROW | {"priority": -2, "tenant": "t", "shared_prefix": {"group": "g", "len": 8}}
+    shared = ROW | {
+        "priority": -2,
+        "tenant": "t",
+        "abort": 9,
+        "shared_prefix": {"group": "g", "len": 8},
+    }
     hashed = ROW | {"id": "R1", "hash_ids": [4, 7], "hash_block_size": 10}
     first, second = listed(load(write("a.json", {"requests": [shared, hashed]})))
     assert (first.id, first.arrival, first.prompt_len, first.output_len) == ("R0", 0.5, 16, 4)
     assert (first.priority, first.tenant, first.prefix) == (-2, "t", SharedPrefix("g", 8))
+    assert (first.abort, second.abort) == (9.0, None)
     assert (second.priority, second.tenant) == (0, "default")
     assert second.prefix == HashedPrefix((4, 7), 10)
 
