@@ -1,5 +1,6 @@
 """The step under construction: who was granted what, and what the executor will be told."""
 
+from sched_core.padding import padded
 from sched_core.plan import Preemption, StepLoad, StepPlan, Swap
 from sched_core.request import Request
 from sched_core.state import SchedulerState, is_prefill
@@ -100,7 +101,8 @@ class Batch:
         return StepPlan(
             self._state.step,
             self._state.now_ns,
-            self._load(),
+            self._padded_load() if self._state.config.batching == "padded" else self._load(),
+            self._state.granted,
             self._order(),
             self.grants,
             self.admitted,
@@ -150,4 +152,14 @@ class Batch:
             sampled,
             sum(len(swap.sources) for swap in self._out),
             sum(len(swap.sources) for swap in self._in),
+        )
+
+    def _padded_load(self) -> StepLoad:
+        """The same step in a batch whose rows are as long as the longest."""
+        state = self._state
+        rows = [(state.lockstep.computed(r), self.grants.get(r, 1)) for r in self._order()]
+        copied_out = sum(len(swap.sources) for swap in self._out)
+        copied_in = sum(len(swap.sources) for swap in self._in)
+        return padded(rows, [request.computed for request in state.held])._replace(
+            blocks_out=copied_out, blocks_in=copied_in
         )

@@ -1,7 +1,7 @@
 """The engine's configuration, in vLLM's words, and the combinations that cannot work."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import attrs
 
@@ -16,6 +16,15 @@ def _at_least(low: int) -> Callable[[Any, "attrs.Attribute[Any]", Any], None]:
             )
 
     return check
+
+
+Batching = Literal["continuous", "static", "padded"]
+
+
+def _known_batching(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
+    if value not in get_args(Batching):
+        expected = ", ".join(get_args(Batching))
+        raise InputError("unknown mode", field=field.name, value=value, expected=expected)
 
 
 def _fraction(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
@@ -56,6 +65,11 @@ class EngineConfig:
     """Share of the pool that an admission must leave free, unless nothing is running."""
     scheduler_reserve_full_isl: bool = True
     """Admit a request only if its whole known sequence fits, not just its first chunk."""
+    batching: Batching = attrs.field(default="continuous", validator=_known_batching)
+    """`continuous` recomposes the batch in every step. `static` admits only into an empty batch,
+    prefills it whole, then decodes it, and keeps every seat and block until the longest ends.
+    `padded` is static and pays for padding: every row computes and reads as much as the longest.
+    (Not vLLM's: what came before it.)"""
     enable_prefix_caching: bool = False
     """Reuse full blocks of a common prefix. (vLLM's default is on; here results stay plain
     unless it is asked for.)"""

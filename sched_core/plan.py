@@ -77,6 +77,8 @@ class StepPlan(NamedTuple):
     step: int
     time_ns: int
     load: StepLoad
+    num_tokens: int
+    """Tokens granted; `load` holds more where padding is paid for."""
     order: tuple[Request, ...]
     """Who computes, in the order granted."""
     grants: Mapping[Request, int]

@@ -49,6 +49,8 @@ class Recorder:
         self.busy_ns = 0
         """Sum of step durations."""
         self.computed_tokens = 0
+        self.padding_tokens = 0
+        """Positions computed for nothing, in padded batches."""
         self.recomputed_tokens = 0
         self.preemptions = 0
         self.swap_outs = 0
@@ -71,7 +73,8 @@ class Recorder:
         load = plan.load
         self.steps += 1
         self.busy_ns += duration_ns
-        self.computed_tokens += load.decodes + load.prefill_tokens
+        self.computed_tokens += plan.num_tokens
+        self.padding_tokens += load.decodes + load.prefill_tokens - plan.num_tokens
         self.block_ns += used_blocks * duration_ns
         self.waiting_ns += waiting * duration_ns
         self.running_ns += running * duration_ns

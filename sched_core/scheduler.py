@@ -4,14 +4,14 @@
 in `SchedulerState`; `Batch` holds what the step under construction will do.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sched_core.batch import Batch
 from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP
 from sched_core.plan import Preemption, StepPlan
 from sched_core.records import Recorder
 from sched_core.request import NANOSECONDS, Request, RequestState
-from sched_core.state import SchedulerState, is_prefill
+from sched_core.state import SchedulerState, is_prefill, lacks_prefill
 from sched_core.view import RequestView
 
 
@@ -21,6 +21,7 @@ class Scheduler:
     def __init__(self, state: SchedulerState, recorder: Recorder) -> None:
         self.state = state
         self.recorder = recorder
+        self._static = state.config.batching != "continuous"
         self._admissions = 0
         self._restless: set[str] = set()  # tenants something happened to since the last rekey
         self._ended: list[str] = []  # ids that ended since the last plan
@@ -58,6 +59,7 @@ class Scheduler:
         else:
             state.waiting.remove(request)
         state.kv.release(request)
+        self._let_go()
         self.end(request, RequestState.ABORTED, "the client gave up")
 
     def tell(self, event: str, request: Request, *args: object) -> None:
@@ -81,24 +83,39 @@ class Scheduler:
             state.budget_left = state.policy.step_budget(state.view, state.budget_left)
         batch = Batch(state)
         if state.running:
-            self._grant_running(batch)
+            self._grant(batch, self._turn(batch))
         if len(state.waiting) and not batch.preemptions:
             self._admit(batch)
+        if state.running and self._static and not state.granted:
+            state.forming = False  # nobody is left to prefill: now they decode together
+            self._grant(batch, self._everyone(batch))
         plan = batch.plan(tuple(self._ended))
         if plan is not None:
             self._ended.clear()
         return plan
 
-    def _grant_running(self, batch: Batch) -> None:
+    def _turn(self, batch: Batch) -> Sequence[Request]:
+        """Which running requests are to be granted tokens one by one, in order.
+
+        In a static batch that is being filled only those that prefill.
+        """
         state = self.state
+        if self._static and (state.forming or any(map(lacks_prefill, state.stragglers))):
+            batch.break_lockstep()
+            return [request for request in self._everyone(batch) if lacks_prefill(request)]
+        return self._everyone(batch)
+
+    def _everyone(self, batch: Batch) -> Sequence[Request]:
+        state = self.state
+        if not state.policy.orders_running and batch.grant_lockstep():
+            return tuple(state.stragglers)
+        batch.break_lockstep()
         if state.policy.orders_running:
-            batch.break_lockstep()
-            turn: Iterable[Request] = state.policy.order_running(state.view)
-        elif batch.grant_lockstep():
-            turn = tuple(state.stragglers)
-        else:
-            batch.break_lockstep()
-            turn = tuple(state.running)
+            return state.policy.order_running(state.view)
+        return tuple(state.running)
+
+    def _grant(self, batch: Batch, turn: Iterable[Request]) -> None:
+        state = self.state
         for request in turn:
             if state.budget_left <= 0:
                 break
@@ -180,7 +197,10 @@ class Scheduler:
 
     def _admit(self, batch: Batch) -> None:
         state = self.state
+        if self._static and not state.forming and (state.running or state.held):
+            return
         if state.budget_left <= 0 or len(state.running) >= state.seats:
+            state.forming &= len(state.running) < state.seats
             return
         self._rekey()
         chosen: Iterable[Request] | None = None
@@ -191,6 +211,8 @@ class Scheduler:
                 break
             if state.budget_left <= 0 or len(state.running) >= state.seats:
                 break
+        # only a spent budget leaves a static batch open for the next step
+        state.forming = self._static and state.budget_left <= 0 < state.seats - len(state.running)
 
     def _rekey(self) -> None:
         moves, waiting = self.state.policy.moves, self.state.waiting
@@ -269,6 +291,7 @@ class Scheduler:
                 for request in state.stragglers
                 if request.joined < 0 and request.state is RequestState.RUNNING
             ]
+        self._let_go()
         state.kv.end_step()
         state.step += 1
         return done
@@ -309,6 +332,17 @@ class Scheduler:
         state = self.state
         if request.joined >= 0:
             state.lockstep.leave(request)
-        state.kv.release(request)
         state.running.remove(request)
+        if self._static:
+            state.held.append(request)
+        else:
+            state.kv.release(request)
         self.end(request, RequestState.FINISHED)
+
+    def _let_go(self) -> None:
+        """A static batch is over when nobody in it runs: only then its memory is free."""
+        state = self.state
+        if state.held and not state.running:
+            for request in state.held:
+                state.kv.release(request)
+            state.held.clear()

@@ -22,7 +22,9 @@ class SchedulerState:
         "budget_left",
         "config",
         "costs",
+        "forming",
         "granted",
+        "held",
         "joined",
         "kv",
         "lockstep",
@@ -59,6 +61,10 @@ class SchedulerState:
         self.stragglers: list[Request] = []
         """The running requests outside lockstep, in order of admission."""
         self.lockstep = Lockstep(config.block_size)
+        self.held: list[Request] = []
+        """Ended members of a static batch, which keep their blocks until the longest ends."""
+        self.forming = False
+        """May requests still join the static batch that is being filled?"""
         self.joined: dict[Request, None] = {}
         """Who joined the batch in this step."""
         self.step = 0
@@ -132,13 +138,18 @@ class SchedulerState:
 
     def decode_load(self) -> StepLoad:
         """A step in which every running request that decodes computes its next token."""
-        lone = [r for r in self.stragglers if not is_prefill(r, r.computed)]
+        lone = [r for r in self.stragglers if not lacks_prefill(r)]
         decodes = self.lockstep.size + len(lone)
         return StepLoad(
             decodes=decodes,
             decode_kv_tokens=self.lockstep.context + sum(r.computed for r in lone) + decodes,
             sampled=decodes,
         )
+
+
+def lacks_prefill(request: Request) -> bool:
+    """Is a running request outside lockstep still in its prefill?"""
+    return is_prefill(request, request.computed)
 
 
 def is_prefill(request: Request, computed: int) -> bool:

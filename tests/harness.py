@@ -28,6 +28,11 @@ def requests(text: str) -> list[RequestSpec]:
     ]
 
 
+def aborting(text: str, **times: float) -> list[RequestSpec]:
+    """The same, each given up by its client at the time named."""
+    return [attrs.evolve(spec, abort=times.get(spec.id)) for spec in requests(text)]
+
+
 @attrs.frozen
 class Played:
     """What a run decided, step by step, and each request's final row by id."""

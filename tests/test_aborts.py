@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from harness import play, requests, servable
+from harness import aborting, play, servable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -14,10 +14,6 @@ from sched_core.policy import Policy
 from sched_core.request import RequestSpec
 from sched_core.testing.runs import run_watched
 from sched_core.testing.strategies import configs, policies, workloads
-
-
-def aborting(text: str, **times: float) -> list[RequestSpec]:
-    return [attrs.evolve(spec, abort=times.get(spec.id)) for spec in requests(text)]
 
 
 def test_while_it_decodes() -> None:

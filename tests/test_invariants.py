@@ -66,7 +66,7 @@ def test_built_in_policies_finish_everything(
         assert counts["finished"] + counts["rejected"] == counts["submitted"]
 
 
-@given(workloads(), configs(enable_chunked_prefill=True))
+@given(workloads(), configs(enable_chunked_prefill=True, batching="continuous"))
 def test_first_come_first_served(specs: list[RequestSpec], config: EngineConfig) -> None:
     engine = watched(specs, config, Policy.from_spec("fcfs"), fcfs=True)
     if engine is not None:

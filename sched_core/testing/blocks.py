@@ -10,7 +10,7 @@ from sched_core.testing.observe import STEP_CHECKS, Observed, invariant
 def blocks_are_conserved(seen: Observed) -> Iterator[str]:
     """Every block is in use or free, and in the free list once."""
     kv = seen.state.kv
-    used = {block for request in seen.running for block in request.blocks}
+    used = {block for request in seen.holders for block in request.blocks}
     yield from _partition("device", kv.num_blocks, used, kv.device.free_order())
     used = {block for request in seen.waiting for block in request.host_blocks}
     yield from _partition("host", kv.num_host_blocks, used, kv.host.free_order())
@@ -38,6 +38,8 @@ def tables_fit(seen: Observed) -> Iterator[str]:
         if request.blocks or len(request.host_blocks) != need:
             yield f"{request.id} waits with {request.blocks} and {request.host_blocks}, not {need}"
     for request in seen.finished:
+        if request in seen.state.held:
+            continue
         if request.blocks or request.host_blocks:
             yield f"{request.id} is finished and holds {request.blocks}, {request.host_blocks}"
 
@@ -45,7 +47,7 @@ def tables_fit(seen: Observed) -> Iterator[str]:
 @invariant("A3 reference counts are owners", STEP_CHECKS)
 def references_are_owners(seen: Observed) -> Iterator[str]:
     """A block's count is the number of tables that hold it."""
-    tables = Counter(block for request in seen.running for block in request.blocks)
+    tables = Counter(block for request in seen.holders for block in request.blocks)
     for block, owners in tables.items():
         if seen.state.kv.device.owners(block) != owners:
             yield f"block {block} is in {owners} tables, its count is otherwise"
@@ -56,14 +58,14 @@ def shared_blocks_are_full(seen: Observed) -> Iterator[str]:
     """A block with two owners stands at one place in both tables and is never written."""
     size = seen.state.config.block_size
     place: dict[int, int] = {}
-    owners = Counter(block for request in seen.running for block in request.blocks)
-    for request in seen.running:
+    owners = Counter(block for request in seen.holders for block in request.blocks)
+    for request in seen.holders:
         for index, block in enumerate(request.blocks):
             if owners[block] == 1:
                 continue
             if place.setdefault(block, index) != index:
                 yield f"block {block} is at two places"
-            if (index + 1) * size > seen.after[request].computed:
+            if (index + 1) * size > seen.state.lockstep.computed(request):
                 yield f"{request.id} still writes shared block {block}"
             if not seen.state.config.enable_prefix_caching:
                 yield f"block {block} is shared without a prefix cache"

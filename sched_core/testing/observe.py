@@ -41,6 +41,11 @@ class Observed:
         return self.state.running
 
     @property
+    def holders(self) -> list[Request]:
+        """Who owns device blocks: running, and ended members of a static batch."""
+        return [*self.state.running, *self.state.held]
+
+    @property
     def swapped(self) -> list[Request]:
         """Waiting with their KV on the host."""
         return [request for request in self.waiting if request.host_blocks]

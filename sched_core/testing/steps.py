@@ -57,11 +57,11 @@ def nobody_is_skipped(seen: Observed) -> Iterator[str]:
     choices = ("chunk_size", "order_running", "select_victim", "step_budget")
     if any(policy.hooks[hook] for hook in choices) or not config.enable_chunked_prefill:
         return
-    if sum(seen.grants.values()) == config.max_num_batched_tokens:
+    if seen.plan.num_tokens == config.max_num_batched_tokens or config.batching != "continuous":
         return
     for request in seen.running:
         if request not in seen.grants:
-            yield f"{request.id} runs and got nothing; {seen.plan.load.new_tokens} tokens were used"
+            yield f"{request.id} runs and got nothing; {seen.plan.num_tokens} tokens were used"
 
 
 @invariant("C6 an idle engine takes the head", STEP_CHECKS)

@@ -54,6 +54,7 @@ def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
         "watermark": draw(st.sampled_from((0.0, 0.0, 0.1))),
         "scheduler_reserve_full_isl": draw(st.booleans()),
         "enable_prefix_caching": draw(st.booleans()),
+        "batching": draw(st.sampled_from(("continuous", "continuous", "static", "padded"))),
     }
     return EngineConfig(**(drawn | fixed))
 

@@ -24,8 +24,11 @@ def budget_and_seats_hold(seen: Observed) -> Iterator[str]:
     config, tokens = seen.state.config, sum(seen.grants.values())
     if tokens > config.max_num_batched_tokens:
         yield f"{tokens} tokens > {config.max_num_batched_tokens}"
-    if tokens != seen.plan.load.new_tokens:
-        yield f"the load says {seen.plan.load.new_tokens} tokens, the grants {tokens}"
+    if tokens != seen.plan.num_tokens:
+        yield f"the plan says {seen.plan.num_tokens} tokens, the grants {tokens}"
+    paid = seen.plan.load.new_tokens
+    if paid < tokens or (paid > tokens and config.batching != "padded"):
+        yield f"the load says {paid} tokens, the grants {tokens}"
     here = len(set(seen.running) | set(seen.finished))
     if here > config.seats:
         yield f"{here} requests ran on {config.seats} seats"
