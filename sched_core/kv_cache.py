@@ -40,11 +40,17 @@ class BlockPool:
 
     def take(self, count: int) -> list[int]:
         """`count` free blocks, each with one owner; there must be that many."""
-        fresh = self._fresh
-        from_fresh = min(count, len(fresh))
-        taken = [fresh.pop() for _ in range(from_fresh)]
-        taken += [self._evict() for _ in range(count - from_fresh)]
+        if count == 0:
+            return []
+        taken = self._fresh[: -count - 1 : -1]
+        del self._fresh[-count:]
+        while len(taken) < count:
+            taken.append(self._evict())
         return taken
+
+    def take_one(self) -> int:
+        """A free block; there must be one."""
+        return self._fresh.pop() if self._fresh else self._evict()
 
     def _evict(self) -> int:
         block, _ = self._stale.popitem(last=False)
@@ -226,7 +232,7 @@ class KVCache:
 
     def grow_one(self, request: Request) -> None:
         """Give a decode its next block; one must be free."""
-        request.blocks += self.device.take(1)
+        request.blocks.append(self.device.take_one())
 
     def admit(self, request: Request, hits: Sequence[int], tokens: int) -> None:
         """Build a table of `tokens` tokens on top of `hits`; the blocks must be free."""

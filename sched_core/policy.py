@@ -36,9 +36,8 @@ class Policy:
         self.moves = _moves(components, self.hooks["effective_priority"])
         """How the waiting queue's key moves: one of MOVES."""
         self._state: SchedulerState  # set by `attach`
-        self.asks_chunks = bool(self.hooks["chunk_size"])
-        self.orders_running = bool(self.hooks["order_running"])
-        self.has_priority = bool(self.hooks["effective_priority"])
+        self.uses = frozenset(name for name, hook in self.hooks.items() if hook)
+        """Hooks that a component implements: the others need not be asked."""
 
     @classmethod
     def from_spec(cls, spec: str) -> "Policy":

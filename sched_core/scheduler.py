@@ -66,7 +66,7 @@ class Scheduler:
         """Tell the observers; an "event" key of the request's tenant may have moved."""
         if self.state.policy.moves == "event":
             self._restless.add(request.tenant)
-        if self.state.policy.hooks[event]:
+        if event in self.state.policy.uses:
             now = self.state.now_ns / NANOSECONDS
             self.state.policy.tell(event, request.view, *args, now)
 
@@ -79,7 +79,7 @@ class Scheduler:
         state.granted = 0
         state.joined.clear()
         state.budget_left = state.config.max_num_batched_tokens
-        if state.policy.hooks["step_budget"]:
+        if "step_budget" in state.policy.uses:
             state.budget_left = state.policy.step_budget(state.view, state.budget_left)
         batch = Batch(state)
         if state.running:
@@ -107,10 +107,10 @@ class Scheduler:
 
     def _everyone(self, batch: Batch) -> Sequence[Request]:
         state = self.state
-        if not state.policy.orders_running and batch.grant_lockstep():
+        if "order_running" not in state.policy.uses and batch.grant_lockstep():
             return tuple(state.stragglers)
         batch.break_lockstep()
-        if state.policy.orders_running:
+        if "order_running" in state.policy.uses:
             return state.policy.order_running(state.view)
         return tuple(state.running)
 
@@ -141,7 +141,7 @@ class Scheduler:
         tokens = state.limit(request, computed)
         if (
             tokens
-            and state.policy.asks_chunks
+            and "chunk_size" in state.policy.uses
             and state.config.enable_chunked_prefill
             and is_prefill(request, computed)
         ):
@@ -152,7 +152,7 @@ class Scheduler:
         """Who gives up its blocks for `beneficiary`; None is nobody."""
         state = self.state
         answer: Request | None = None
-        if state.policy.hooks["select_victim"]:
+        if "select_victim" in state.policy.uses:
             choice = state.policy.select_victim(state.view, beneficiary.view)
             if choice is NO_VICTIM:
                 return None
@@ -164,7 +164,7 @@ class Scheduler:
     def _last_in_order(self) -> Request:
         """The running request with the worst effective priority, or the last one admitted."""
         policy, now = self.state.policy, self.state.now_ns / NANOSECONDS
-        if not policy.has_priority:
+        if "effective_priority" not in policy.uses:
             return self.state.running[-1]
         if policy.moves != "static":
             for request in self.state.running:
@@ -176,7 +176,7 @@ class Scheduler:
         state, policy = self.state, self.state.policy
         batch.withdraw(victim)
         mode = RECOMPUTE
-        if policy.hooks["choose_preempt_mode"]:
+        if "choose_preempt_mode" in policy.uses:
             mode = policy.choose_preempt_mode(state.view, victim.view)
         swap = state.kv.swap_out(victim) if mode is SWAP else None
         if swap is None:
@@ -204,7 +204,7 @@ class Scheduler:
             return
         self._rekey()
         chosen: Iterable[Request] | None = None
-        if state.policy.hooks["select_admissions"]:
+        if "select_admissions" in state.policy.uses:
             chosen = state.policy.select_admissions(state.view)
         for request in state.waiting if chosen is None else chosen:
             if not self._admit_one(batch, request):
@@ -273,7 +273,7 @@ class Scheduler:
         start_ns, state.now_ns = state.now_ns, end_ns
         done = self._advance_lockstep(end_ns)
         emitters = [r for r, n in plan.grants.items() if self._advance(r, n, start_ns, end_ns)]
-        if state.policy.hooks["tokens_computed"]:
+        if "tokens_computed" in state.policy.uses:
             for request, tokens in plan.scheduled():
                 self.tell("tokens_computed", request, tokens)
         done += [request for request in emitters if request.emitted >= request.output_len]

@@ -75,7 +75,7 @@ class SchedulerState:
         policy.attach(self)
 
     def _key(self, request: Request) -> float:
-        if not self.policy.has_priority:
+        if "effective_priority" not in self.policy.uses:
             return 0.0
         return self.policy.effective_priority(request.view, self.now_ns / NANOSECONDS)
 

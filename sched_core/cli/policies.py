@@ -75,7 +75,7 @@ def _entry(plugin: Plugin) -> dict[str, Any]:
         "decides": [name for name in hooks if not hasattr(Events, name)],
         "observes": [name for name in hooks if hasattr(Events, name)],
         "oracle": policy.oracle if policy else None,
-        "priority_moves": policy.moves if policy and policy.has_priority else None,
+        "priority_moves": policy.moves if policy and "effective_priority" in policy.uses else None,
         "summary": plugin.summary,
         "problem": problem,
     }

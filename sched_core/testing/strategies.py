@@ -7,8 +7,8 @@ import attrs
 from hypothesis import strategies as st
 
 from sched_core.config import EngineConfig
-from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, PreemptMode, hookimpl
-from sched_core.request import RequestSpec, SharedPrefix
+from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
+from sched_core.request import PreemptMode, RequestSpec, SharedPrefix
 from sched_core.view import RequestView, SchedulerView
 
 
@@ -43,7 +43,7 @@ def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
     budget = draw(st.sampled_from((4, 7, 16, 33, 128)))
     block_size = draw(st.sampled_from((1, 2, 4, 16)))
     smallest = -(-64 // block_size)  # holds any one request of `workloads`
-    drawn = {
+    drawn: dict[str, Any] = {
         "max_num_batched_tokens": budget,
         "max_num_seqs": draw(st.integers(1, min(8, budget))),
         "block_size": block_size,
