@@ -18,6 +18,7 @@ requests, so one long request does not make its neighbours expensive.
 """
 
 import math
+from collections.abc import Callable
 
 import attrs
 
@@ -70,17 +71,23 @@ class RooflineCosts:
     def recompute(self, tokens: int, beside: StepLoad) -> float:
         """What the chunks add to steps that hold `beside` anyway: little while those steps are
         bound by memory, whole steps where `beside` is empty."""
-        alone, seconds = self.step(beside), 0.0
-        for done in range(0, tokens, self.recompute_chunk):
-            chunk = min(self.recompute_chunk, tokens - done)
-            seconds += self.step(_with_chunk(beside, chunk, done)) - alone
-        return seconds
+        return recompute_seconds(self.step, tokens, beside, self.recompute_chunk)
 
     def swap_out(self, blocks: int) -> float:
         return self.block * blocks
 
     def swap_in(self, blocks: int) -> float:
         return self.block * blocks
+
+
+def recompute_seconds(
+    step: Callable[[StepLoad], float], tokens: int, beside: StepLoad, chunk: int
+) -> float:
+    """What `tokens` tokens from position 0, in chunks of `chunk`, add to steps of `beside`."""
+    alone, seconds = step(beside), 0.0
+    for done in range(0, tokens, chunk):
+        seconds += step(_with_chunk(beside, min(chunk, tokens - done), done)) - alone
+    return seconds
 
 
 def _with_chunk(load: StepLoad, tokens: int, computed: int) -> StepLoad:

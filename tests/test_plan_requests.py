@@ -3,8 +3,8 @@
 from typing import Any
 
 import attrs
-
 from harness import play
+
 from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
 
 

@@ -1,0 +1,142 @@
+"""A step's requests as one packed batch: what one forward pass computes, reads and writes."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import attrs
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sched_core import ScheduledRequest
+
+Ints = NDArray[np.int64]
+
+SHORTEST = 64
+"""Contexts below this many tokens share one group: a call costs more than the padding."""
+
+
+@attrs.frozen(eq=False, slots=False)
+class Group:
+    """Requests that compute equally many tokens and attend to about equally many."""
+
+    start: int
+    """Where their tokens begin in the packed batch; they follow one another."""
+    context: Tensor
+    """Slots each attends to, `[requests, longest]`; padded with slot 0."""
+    positions: Tensor
+    """Positions each computes, `[requests, tokens]`: the last of its context."""
+
+    @cached_property
+    def _biases(self) -> dict[tuple[int | None, int, torch.dtype], Tensor]:
+        return {}
+
+    def bias(self, window: int | None, heads: int, dtype: torch.dtype) -> Tensor:
+        """What to add to the scores: 0, or -inf where a query must not look.
+
+        `[requests, 1, heads x tokens, longest]`, for `heads` query heads to a K/V head. A query
+        sees itself and what is before it, of that the last `window` positions.
+        """
+        key = (window, heads, dtype)
+        if key not in self._biases:
+            seen = torch.arange(self.context.shape[1], device=self.context.device)
+            queries = self.positions[:, :, None]
+            hidden = seen > queries
+            if window is not None:
+                hidden |= seen <= queries - window
+            bias = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
+            bias.masked_fill_(hidden, -torch.inf)
+            self._biases[key] = bias.repeat(1, heads, 1)[:, None]
+        return self._biases[key]
+
+
+@attrs.frozen(eq=False)
+class PackedBatch:
+    """All tokens of a step, group by group."""
+
+    tokens: Tensor
+    """`[1, T]` token ids."""
+    positions: Tensor
+    """`[1, T]`, each counted from the start of its own request."""
+    slots: Tensor
+    """`[T]`: where K and V of each token go."""
+    groups: tuple[Group, ...]
+    last: Tensor
+    """Indices of the tokens whose logits are sampled."""
+    sampled: tuple[ScheduledRequest, ...]
+    """Whose they are, in the same order."""
+
+
+def pack(
+    shares: Sequence[ScheduledRequest],
+    known: Mapping[str, Sequence[int]],
+    block_size: int,
+    device: torch.device,
+) -> PackedBatch:
+    """The batch for the `shares` of a plan; `known` holds prompt and emitted tokens by id."""
+    grouped = [group for _, group in sorted(_grouped(shares).items())]
+    ordered = [share for group in grouped for share in group]
+    laid_out = [_layout(group, block_size) for group in grouped]
+    ends = np.cumsum([share.num_tokens for share in ordered])
+    last = [end - 1 for end, share in zip(ends, ordered, strict=True) if share.samples]
+    tokens = [
+        token
+        for share in ordered
+        for token in known[share.id][
+            share.num_computed_tokens : share.num_computed_tokens + share.num_tokens
+        ]
+    ]
+    packed, slots, final, *rest = _moved(
+        [
+            np.array([tokens, np.concatenate([p.ravel() for _, p, _ in laid_out])]),
+            np.concatenate([slots.ravel() for *_, slots in laid_out]),
+            np.array(last, dtype=np.int64),
+            *(part for context, positions, _ in laid_out for part in (context, positions)),
+        ],
+        device,
+    )
+    starts = np.cumsum([0, *(positions.size for _, positions, _ in laid_out)])
+    groups = tuple(map(Group, starts.tolist(), rest[::2], rest[1::2]))
+    sampled = tuple(share for share in ordered if share.samples)
+    return PackedBatch(packed[:1], packed[1:], slots, groups, final, sampled)
+
+
+def _grouped(shares: Sequence[ScheduledRequest]) -> dict[tuple[int, int], list[ScheduledRequest]]:
+    """Single tokens by the power of two above their context; each chunk by itself.
+
+    So no request of a group is padded to more than twice its context, or `SHORTEST` tokens.
+    """
+    groups: defaultdict[tuple[int, int], list[ScheduledRequest]] = defaultdict(list)
+    for number, share in enumerate(shares):
+        chunk = share.num_tokens > 1
+        size = share.num_computed_tokens // SHORTEST
+        groups[(1, number) if chunk else (0, size.bit_length())].append(share)
+    return groups
+
+
+def _layout(group: Sequence[ScheduledRequest], block_size: int) -> tuple[Ints, Ints, Ints]:
+    """(slots read, positions computed, slots written) of a group, a row per request."""
+    lengths = np.array([share.num_computed_tokens + share.num_tokens for share in group])
+    longest = int(lengths.max())
+    blocks = -(-longest // block_size)
+    tables = np.zeros((len(group), blocks), dtype=np.int64)
+    for row, share in zip(tables, group, strict=True):
+        used = share.block_table[:blocks]
+        row[: len(used)] = used
+    offsets = np.arange(block_size)
+    context = (tables[:, :, None] * block_size + offsets).reshape(len(group), -1)[:, :longest]
+    context = np.where(np.arange(longest) < lengths[:, None], context, 0)
+    tokens = group[0].num_tokens
+    positions = lengths[:, None] - tokens + np.arange(tokens)
+    return context, positions, np.take_along_axis(context, positions, axis=1)
+
+
+def _moved(arrays: Sequence[Ints], device: torch.device) -> list[Tensor]:
+    """The arrays on the device, in a single copy."""
+    flat = torch.from_numpy(np.concatenate([array.ravel() for array in arrays]))
+    if device.type == "cuda":
+        flat = flat.pin_memory().to(device, non_blocking=True)
+    parts = flat.split([array.size for array in arrays])
+    return [part.view(array.shape) for part, array in zip(parts, arrays, strict=True)]

@@ -1,0 +1,116 @@
+"""The executor: what a plan says is computed for real, and timed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+import attrs
+import torch
+
+from hwmodels.torch_executor.batch import PackedBatch, pack
+from hwmodels.torch_executor.clock import Stopwatch
+from hwmodels.torch_executor.forward import logits
+from hwmodels.torch_executor.memory import free_bytes
+from hwmodels.torch_executor.models import LoadedModel
+from hwmodels.torch_executor.pool import KVPool
+from hwmodels.torch_executor.prompts import Prompts
+from hwmodels.torch_executor.sampling import sample
+from sched_core import (
+    Capacity,
+    Costs,
+    InputError,
+    ScheduledRequest,
+    StepOutcome,
+    StepPlan,
+    Swap,
+)
+
+
+class StepRunner:
+    """Runs steps of a model over a paged pool. Knows what it was told, and the tokens it chose.
+
+    `tokens` holds the prompt and emitted tokens of every live request, by id: a recompute needs
+    both. Everything else comes with the step.
+    """
+
+    def __init__(
+        self, loaded: LoadedModel, pool: KVPool, *, temperature: float = 0.0, seed: int = 0
+    ) -> None:
+        self.loaded = loaded
+        self.pool = pool
+        self.tokens: dict[str, list[int]] = {}
+        self._temperature = temperature
+        self._seed = seed
+
+    def run(
+        self,
+        shares: Sequence[ScheduledRequest],
+        swapped_out: Sequence[Swap] = (),
+        swapped_in: Sequence[Swap] = (),
+    ) -> StepOutcome:
+        """Copies out, copies in, one forward pass; measured from packing to sampled tokens."""
+        self.pool.reserve(*_highest(shares, swapped_out, swapped_in))
+        with torch.inference_mode(), Stopwatch(self.loaded.device) as watch:
+            self.pool.swap_out(swapped_out)
+            self.pool.swap_in(swapped_in)
+            emitted = self._compute(shares) if shares else {}
+        for name, token in emitted.items():
+            self.tokens[name].append(token)
+        return StepOutcome(watch.seconds, emitted)
+
+    def _compute(self, shares: Sequence[ScheduledRequest]) -> dict[str, int]:
+        batch = self.pack(shares)
+        self.pool.before_use(block for share in shares for block in share.block_table)
+        rows = logits(self.loaded.model, self.pool, batch)
+        chosen = sample(rows, batch.sampled, self._temperature, self._seed).tolist()
+        return {share.id: token for share, token in zip(batch.sampled, chosen, strict=True)}
+
+    def pack(self, shares: Sequence[ScheduledRequest]) -> PackedBatch:
+        """The step's batch, on the device."""
+        return pack(shares, self.tokens, self.pool.block_size, self.loaded.device)
+
+
+def _highest(
+    shares: Iterable[ScheduledRequest], swapped_out: Iterable[Swap], swapped_in: Iterable[Swap]
+) -> tuple[int, int]:
+    """The highest block ids that a step names, on the device and on the host."""
+    device = [share.block_table for share in shares]
+    device += [swap.sources for swap in swapped_out] + [swap.targets for swap in swapped_in]
+    host = [swap.targets for swap in swapped_out]
+    return max(chain(*device), default=0), max(chain(*host), default=0)
+
+
+@attrs.frozen
+class TorchExecutor:
+    """Fulfils `sched_core.Executor` with a real model: `hwmodels.torch_executor.hardware` makes
+    one."""
+
+    runner: StepRunner
+    prompts: Prompts
+    costs: Costs
+    setting: Mapping[str, object]
+
+    def execute(self, plan: StepPlan) -> StepOutcome:
+        """Run the step; the outcome holds what it took and who emitted which token."""
+        tokens = self.runner.tokens
+        for name in plan.finished:
+            tokens.pop(name, None)  # a rejected request never had any
+        for request in plan.admitted:
+            tokens[request.id] = self.prompts(request)
+        return self.runner.run(tuple(plan.requests()), plan.swapped_out, plan.swapped_in)
+
+    def capacity(
+        self, *, block_size: int, gpu_memory_utilization: float, max_num_batched_tokens: int
+    ) -> Capacity:
+        """Blocks that fit beside the weights and the activations of the largest step."""
+        loaded, block_bytes = self.runner.loaded, self.runner.pool.block_bytes
+        usable = free_bytes(loaded, gpu_memory_utilization, max_num_batched_tokens)
+        if usable < block_bytes:
+            raise InputError(
+                f"no KV block of {block_bytes} bytes fits beside {loaded.name}",
+                expected="a smaller model or a smaller max_num_batched_tokens",
+            )
+        return Capacity(usable // block_bytes, loaded.max_positions, block_bytes)
+
+    def describe(self) -> dict[str, object]:
+        """Model, machine and versions."""
+        return dict(self.setting)

@@ -1,0 +1,131 @@
+"""Paged K and V of every layer: blocks on the device, blocks on the host, copies between them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from sched_core import Swap
+
+
+class LayerShape(NamedTuple):
+    """What one attention layer caches per token."""
+
+    kv_heads: int
+    key_dim: int
+    value_dim: int
+
+
+class KVPool:
+    """K and V as `[blocks, block_size, kv_heads, head_dim]`, two tensors a layer.
+
+    Block 0 is padding: it stays zero, and whatever a read must leave out is read from there. The
+    pool grows to the highest block that a plan names, since the plan is all an executor knows.
+    Slots never written hold `fill`; NaN there shows every read of one.
+    """
+
+    def __init__(
+        self,
+        shapes: Sequence[LayerShape],
+        block_size: int,
+        dtype: torch.dtype,
+        device: torch.device,
+        *,
+        fill: float = 0.0,
+    ) -> None:
+        self.block_size = block_size
+        self.fill = fill
+        rows = [(s.kv_heads, dim) for s in shapes for dim in (s.key_dim, s.value_dim)]
+        self.device = [_zeros(block_size, row, dtype, device) for row in rows]
+        self.host = [_zeros(block_size, row, dtype, torch.device("cpu")) for row in rows]
+        self.block_bytes = sum(t[0].nbytes for t in self.device)
+        self._pinned = device.type == "cuda"
+        self._copies = torch.cuda.Stream(device) if self._pinned else None
+        self._leaving: dict[int, torch.cuda.Event] = {}  # blocks whose copy-out may still run
+
+    def reserve(self, blocks: int, host_blocks: int) -> None:
+        """Make room for block ids up to `blocks` and `host_blocks`."""
+        if blocks >= len(self.device[0]):
+            self.device = [_grown(t, max(blocks + 1, 2 * len(t)), self.fill) for t in self.device]
+        if host_blocks >= len(self.host[0]):
+            size = max(host_blocks + 1, 2 * len(self.host[0]))
+            self._drain()  # copies may still write to the old memory
+            host = [_grown(t, size, self.fill) for t in self.host]
+            self.host = [t.pin_memory() for t in host] if self._pinned else host
+
+    def write(self, layer: int, slots: Tensor, keys: Tensor, values: Tensor) -> None:
+        """Store `[tokens, kv_heads, head_dim]` at `slots`: block x block_size + offset."""
+        for tensor, rows in zip(self.layer(layer), (keys, values), strict=True):
+            tensor.index_copy_(0, slots, rows)
+
+    def layer(self, layer: int) -> tuple[Tensor, Tensor]:
+        """K and V of a layer as `[slots, kv_heads, head_dim]`."""
+        return self.device[2 * layer].flatten(0, 1), self.device[2 * layer + 1].flatten(0, 1)
+
+    def swap_out(self, swaps: Iterable[Swap]) -> None:
+        """Copy device blocks to host blocks; `before_use` guards the blocks left behind."""
+        for swap in swaps:
+            self._copy(self.device, swap.sources, self.host, swap.targets)
+            if self._copies is not None:
+                self._leaving |= dict.fromkeys(swap.sources, self._copies.record_event())
+
+    def swap_in(self, swaps: Iterable[Swap]) -> None:
+        """Copy host blocks to device blocks, after every copy asked for before."""
+        for swap in swaps:
+            self._copy(self.host, swap.sources, self.device, swap.targets)
+            if self._copies is not None:
+                self._leaving |= dict.fromkeys(swap.targets, self._copies.record_event())
+
+    def before_use(self, blocks: Iterable[int]) -> None:
+        """Let computation wait for the copies that touch `blocks`; others overlap with it."""
+        if self._leaving:
+            for block in self._leaving.keys() & set(blocks):
+                torch.cuda.current_stream().wait_event(self._leaving.pop(block))
+
+    def _copy(
+        self,
+        sources: Sequence[Tensor],
+        from_blocks: Sequence[int],
+        targets: Sequence[Tensor],
+        to_blocks: Sequence[int],
+    ) -> None:
+        with self._on_side_stream():
+            for source, target in zip(sources, targets, strict=True):
+                for a, b in zip(from_blocks, to_blocks, strict=True):
+                    target[b].copy_(source[a], non_blocking=True)
+
+    @contextmanager
+    def _on_side_stream(self) -> Iterator[None]:
+        """CUDA: behind all computation launched so far. CPU: here and now."""
+        if self._copies is None:
+            yield
+        else:
+            self._copies.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self._copies):
+                yield
+
+    def _drain(self) -> None:
+        if self._copies is not None:
+            self._copies.synchronize()
+
+    def poison(self, blocks: Sequence[int], host_blocks: Sequence[int] = ()) -> None:
+        """Overwrite blocks that nobody owns with `fill`."""
+        for tensors, ids in ((self.device, blocks), (self.host, host_blocks)):
+            known = [block for block in ids if block < len(tensors[0])]
+            for tensor in tensors:
+                tensor[known] = self.fill
+
+
+def _zeros(
+    block_size: int, row: tuple[int, int], dtype: torch.dtype, device: torch.device
+) -> Tensor:
+    """The padding block alone."""
+    return torch.zeros((1, block_size, *row), dtype=dtype, device=device)
+
+
+def _grown(tensor: Tensor, blocks: int, fill: float) -> Tensor:
+    grown = tensor.new_full((blocks, *tensor.shape[1:]), fill)
+    grown[: len(tensor)] = tensor
+    return grown

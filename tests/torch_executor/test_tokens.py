@@ -1,0 +1,125 @@
+"""Whatever the scheduler does, every request gets the tokens of `generate`, run by itself."""
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from torch_runs import assert_generated, executor, run
+
+from sched_core import EngineConfig, Policy, RequestSpec, SharedPrefix
+from sched_core.arrivals import refusal
+from sched_core.catalogue import plugins
+from sched_core.testing.strategies import configs, policies
+
+MODELS = ("tiny-llama", "tiny-qwen3", "tiny-mistral", "tiny-gemma", "tiny-moe")
+
+PROMPTS = [
+    RequestSpec(f"r{number}", 0.0, length, 1, prefix=prefix)
+    for number, (length, prefix) in enumerate(
+        [
+            (1, None),
+            (7, None),
+            (16, SharedPrefix("a", 16)),
+            (33, SharedPrefix("a", 32)),
+            (40, SharedPrefix("a", 21)),
+            (17, SharedPrefix("b", 16)),
+            (36, SharedPrefix("b", 30)),
+            (23, None),
+        ]
+    )
+]
+"""Few prompts, so that `generate` runs once for each; some begin alike."""
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> list[RequestSpec]:
+    """Some of `PROMPTS`, in any order, coming in bunches."""
+    arrival, specs = 0.0, []
+    for prompt in draw(st.permutations(PROMPTS))[: draw(st.integers(2, len(PROMPTS)))]:
+        arrival += draw(st.sampled_from((0.0, 0.0, 1.0, 3.0)))
+        specs.append(
+            RequestSpec(
+                prompt.id,
+                arrival,
+                prompt.prompt_len,
+                draw(st.integers(1, 24)),
+                draw(st.integers(0, 3)),
+                draw(st.sampled_from(("a", "b"))),
+                prompt.prefix,
+            )
+        )
+    return specs
+
+
+@st.composite
+def tight_configs(draw: st.DrawFn) -> EngineConfig:
+    """Engines with blocks of 1 to 32 tokens and too few of them."""
+    block_size = draw(st.sampled_from((1, 2, 3, 4, 8, 16, 32)))
+    enough_for_one = -(-64 // block_size)
+    blocks = draw(st.integers(enough_for_one, 2 * enough_for_one + 1))
+    host = draw(st.sampled_from((0, 2, 3 * enough_for_one)))
+    return draw(configs(block_size=block_size, num_gpu_blocks=blocks, num_cpu_blocks=host))
+
+
+@given(st.sampled_from(MODELS), requests(), tight_configs(), policies(), st.integers(0, 9))
+def test_under_any_legal_policy(
+    model: str, specs: list[RequestSpec], config: EngineConfig, component: Any, seed: int
+) -> None:
+    """Random order, chunks, victims, modes, budgets; NaN wherever nobody owns a slot."""
+    assume(any(refusal(spec, config) is None for spec in specs))
+    real = executor(model, config.block_size)
+    run(real, specs, Policy([("foolish", component)]), config, max_steps=400, seed=seed)
+    assert_generated(real, specs)
+
+
+STORM = [
+    RequestSpec(spec.id, float(number // 3), spec.prompt_len, 20, number % 3, prefix=spec.prefix)
+    for number, spec in enumerate(PROMPTS)
+]
+"""All of `PROMPTS`, close together."""
+
+BUILT_IN = [plugin.name for plugin in plugins("policies") if plugin.distribution == "schedfw"]
+
+
+@pytest.mark.parametrize("mode", ["recompute", "swap"])
+@pytest.mark.parametrize("policy", BUILT_IN)
+def test_under_every_built_in_policy(policy: str, mode: str) -> None:
+    """In a pool so small that requests lose their places over and over."""
+    real = executor("tiny-llama", 4)
+    config = EngineConfig(
+        max_num_batched_tokens=48,
+        block_size=4,
+        num_gpu_blocks=24,
+        num_cpu_blocks=60,
+        scheduler_reserve_full_isl=False,
+    )
+    stack = policy if policy in ("recompute", "swap", "adaptive") else f"{policy}+{mode}"
+    engine = run(real, STORM, stack, config)
+    assert engine.recorder.preemptions > 0
+    assert_generated(real, STORM)
+    assert {name: len(tokens) for name, tokens in real.emitted.items()} == {
+        spec.id: spec.output_len for spec in STORM
+    }
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("caching", [False, True])
+@pytest.mark.parametrize("mode", ["recompute", "swap"])
+def test_in_a_storm_of_preemptions(model: str, mode: str, caching: bool) -> None:
+    """Every architecture, with and without shared blocks."""
+    real = executor(model, 2)
+    config = EngineConfig(
+        max_num_batched_tokens=40,
+        block_size=2,
+        num_gpu_blocks=42,
+        num_cpu_blocks=200,
+        enable_prefix_caching=caching,
+        scheduler_reserve_full_isl=False,
+    )
+    engine = run(real, STORM, f"youngest+{mode}", config)
+    recorder = engine.recorder
+    assert recorder.swap_ins > 3 if mode == "swap" else recorder.recomputed_tokens > 30
+    assert not caching or recorder.prefix_hits > 0
+    assert_generated(real, STORM)
+    assert len(real.emitted) == len(STORM)
