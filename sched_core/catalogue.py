@@ -62,7 +62,7 @@ def _load(kind: str, entry: EntryPoint) -> Plugin:
         problem = f"{type(error).__name__}: {error}"
     else:
         if not (isinstance(cls, type) and attrs.has(cls)):
-            problem = f"{entry.value} is not an attrs class"
+            problem = f"{entry.value} is not an attrs class; decorate it with @attrs.define"
     return Plugin(entry.name, kind, *_origin(entry), entry, problem, None if problem else cls)
 
 

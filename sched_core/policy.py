@@ -257,15 +257,18 @@ class Policy:
 
 def _moves(components: list[tuple[str, object]], hook: Hook) -> str:
     """How the key of the components that order the queue moves: the most restless counts."""
-    used = [
-        getattr(component, "priority_moves", "time")
+    used = {
+        name: getattr(component, "priority_moves", "time")
         for name, component in components
         if name in hook.components
-    ]
-    for moves in used:
+    }
+    for name, moves in used.items():
         if moves not in MOVES:
-            raise PluginLoadError(f"priority_moves is {moves!r}; it must be one of {MOVES}")
-    return max(used, key=MOVES.index, default="static")
+            raise PluginLoadError(
+                f"component {name!r} does not keep the contract: priority_moves is {moves!r}; "
+                f"it must be one of {MOVES}"
+            )
+    return max(used.values(), key=MOVES.index, default="static")
 
 
 def _true_output_len(request: RequestView) -> int:
