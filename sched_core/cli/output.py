@@ -23,6 +23,18 @@ format_option = click.option(
 )
 
 
+WIDTH = 100
+"""Columns where the output is no terminal."""
+
+
+def console() -> Console:
+    """Where tables go: as wide as the terminal, plain and WIDTH wide elsewhere."""
+    found = Console(highlight=False)
+    if not found.is_terminal:
+        found.width = WIDTH
+    return found
+
+
 def print_json(value: object) -> None:
     """Indented JSON without NaN; a value that JSON has no form for is its text."""
     click.echo(json.dumps(value, indent=2, allow_nan=False, default=str))
@@ -44,7 +56,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
         table.add_column(name, justify="right" if numbers else "left", style="bold" * (not index))
     for row in cells:
         table.add_row(*(escape(plain(cell)) for cell in row))
-    Console().print(table, "")
+    console().print(table, "")
 
 
 def plain(value: object) -> str:

@@ -1,19 +1,16 @@
-"""A report on stdout: tables that fit 100 columns, JSON, or CSV."""
+"""A report on stdout: tables that fit the terminal, JSON, or CSV."""
 
 import json
 from collections.abc import Iterator
 
 import rich_click as click
-from rich.console import Console
 from rich.markup import escape
 
 from sched_core.cli.figure_tables import difference_tables, summary_tables
-from sched_core.cli.output import Format, print_csv
+from sched_core.cli.output import Format, console, print_csv
 from sched_core.cli.setting import setting_lines
 from sched_core.pairing import CONFIDENCE
 from sched_core.report import Report
-
-WIDTH = 100
 
 
 def print_report(report: Report, style: Format) -> None:
@@ -36,18 +33,18 @@ def _print_records(report: Report) -> None:
 
 
 def _print_tables(report: Report) -> None:
-    console = Console(width=WIDTH, highlight=False)
+    page = console()
     headings, seeds = _headings(report), report.setting["seeds"]
-    console.print(setting_lines(report.setting))
+    page.print(setting_lines(report.setting))
     if seeds > 1:
-        console.print(f"\nmean over {seeds} seeds")
-    console.print(*summary_tables(report.summaries, headings, WIDTH))
+        page.print(f"\nmean over {seeds} seeds")
+    page.print(*summary_tables(report.summaries, headings, page.width))
     if seeds > 1 and len(headings) > 1:
         first = escape(report.results[0].policy)
-        console.print(f"difference to {first}: mean and {CONFIDENCE:.0%} interval, paired by seed")
-        console.print(*difference_tables(report.differences(), headings, WIDTH))
+        page.print(f"difference to {first}: mean and {CONFIDENCE:.0%} interval, paired by seed")
+        page.print(*difference_tables(report.differences(), headings, page.width))
     for note in _notes(report):
-        console.print(f"* {note}")
+        page.print(f"* {note}")
 
 
 def _headings(report: Report) -> dict[str, str]:

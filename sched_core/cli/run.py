@@ -1,5 +1,6 @@
 """`schedfw run`: one policy over one workload."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,13 @@ import rich_click as click
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.results import print_report
 from sched_core.cli.scenario_options import chosen, scenario_options
+from sched_core.cli.tick_table import print_ticks
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
 from sched_core.decisions import writer
+from sched_core.engine import Watcher
+from sched_core.errors import UsageError
 from sched_core.experiment import simulate
+from sched_core.ticks import Ticks
 
 
 @click.command()
@@ -22,14 +27,38 @@ from sched_core.experiment import simulate
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write one JSON line per step here.",
 )
+@click.option("--ticks", is_flag=True, help="Print what each request did in every step.")
 @format_option
 @output_option
 def run(
-    file: Path | None, decisions: Path | None, style: Format, output: Path | None, **given: Any
+    file: Path | None,
+    decisions: Path | None,
+    ticks: bool,
+    style: Format,
+    output: Path | None,
+    **given: Any,
 ) -> None:
     """Run one policy: the SCENARIO file, or what the options say."""
+    if ticks and style != "table":
+        raise UsageError(f"--ticks prints a table; with --format {style} use --decisions FILE")
     scenario = chosen(file, given)
     with printed_to(output):
         with whole_file(decisions) if decisions else nullcontext() as lines:
-            report = simulate(scenario, watch=writer(lines.write) if lines else None)
+            seen = Ticks()
+            watchers = ([writer(lines.write)] if lines else []) + ([seen] if ticks else [])
+            report = simulate(scenario, watch=_all(watchers))
+        if ticks:
+            print_ticks(seen.ticks, report.results[0].components)
         print_report(report, style)
+
+
+def _all(watchers: Sequence[Watcher]) -> Watcher | None:
+    """One watcher that tells all of them; None where there is none."""
+    if len(watchers) < 2:
+        return watchers[0] if watchers else None
+
+    def watch(*step: Any) -> None:
+        for watcher in watchers:
+            watcher(*step)
+
+    return watch
