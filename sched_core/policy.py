@@ -3,6 +3,7 @@
 import math
 import traceback
 from collections.abc import Callable, Iterator
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -217,11 +218,13 @@ class Policy:
         return answer._request
 
     def _number(self, hook: str, answer: object) -> float:
+        if isinstance(answer, bool) or not isinstance(answer, (int, float, Real)):
+            raise self._bad(hook, "not a number", answer, "a finite number")
         try:
-            number = float(answer)  # type: ignore[arg-type] # numpy scalars are welcome
-        except Exception:  # the answer may be anything
-            raise self._bad(hook, "not a number", answer, "a finite number") from None
-        if not math.isfinite(number) or isinstance(answer, str | bool):
+            number = float(answer)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
             raise self._bad(hook, "not a finite number", answer, "a finite number")
         return number
 

@@ -33,18 +33,20 @@ def lab(site: Site) -> Site:
 
 
 def test_list_shows_all_and_says_what_is_wrong(lab: Site) -> None:
-    done = lab.schedfw("policies", "list")
+    done = lab.schedfw("policies", "list", "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
-    rows = {line.split()[0]: line.rstrip() for line in done.stdout.splitlines() if line.strip()}
-    assert {"fcfs", "priority", "longest"} <= set(rows)
-    assert rows["longest"].endswith("Longest prompt first.")
-    assert "lab-cuda" in rows["on-gpu"]
-    assert "cannot be used: ImportError: libcuda.so.1 is missing" in rows["on-gpu"]
-    assert "lab-slip" in rows["slip"]
-    assert (
-        "hook 'effective_priority': unknown argument 'reqest'; did you mean 'request'? "
-        "(known: now, request)"
-    ) in rows["slip"]
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert {"fcfs", "priority"} <= set(rows)
+    assert rows["longest"]["summary"] == "Longest prompt first."
+    assert rows["on-gpu"]["distribution"] == "lab-cuda"
+    assert rows["on-gpu"]["problem"] == "ImportError: libcuda.so.1 is missing"
+    assert rows["slip"]["distribution"] == "lab-slip"
+    assert rows["slip"]["problem"] == (
+        "component 'slip' does not keep the contract: hook 'effective_priority': unknown argument "
+        "'reqest'; did you mean 'request'? (known: now, request)"
+    )
+    shown = " ".join(lab.schedfw("policies", "list").stdout.split())
+    assert shown.count("cannot be used: ") == 2
 
 
 def test_the_good_one_works_beside_the_broken_ones(lab: Site) -> None:
