@@ -3,7 +3,7 @@
 import attrs
 
 from hwmodels.checks import non_negative, positive
-from sched_core import Capacity, StepLoad, StepOutcome, StepPlan
+from sched_core import EMPTY_LOAD, Capacity, StepLoad, StepOutcome, StepPlan
 
 
 @attrs.frozen
@@ -18,6 +18,9 @@ class Constant:
     )
     swap_in: float = attrs.field(
         default=0.0, validator=non_negative, metadata={"about": "seconds per block back"}
+    )
+    overlap: bool = attrs.field(
+        default=False, metadata={"about": "do swaps run beside the computation?"}
     )
 
     def executor(self, model: str | None, *, block_size: int) -> "ConstantExecutor":
@@ -56,14 +59,16 @@ class ConstantCosts:
     hardware: Constant
 
     def step(self, load: StepLoad) -> float:
-        return self.hardware.step + self.swap_out(load.blocks_out) + self.swap_in(load.blocks_in)
+        compute = self.hardware.step
+        copies = self.hardware.swap_out * load.blocks_out + self.hardware.swap_in * load.blocks_in
+        return max(compute, copies) if self.hardware.overlap else compute + copies
 
     def recompute(self, tokens: int, beside: StepLoad) -> float:
         """Free beside other work, since that step lasts as long anyway; else one step."""
         return 0.0 if beside.new_tokens else self.hardware.step
 
-    def swap_out(self, blocks: int) -> float:
-        return self.hardware.swap_out * blocks
+    def swap_out(self, blocks: int, beside: StepLoad = EMPTY_LOAD) -> float:
+        return self.step(beside._replace(blocks_out=beside.blocks_out + blocks)) - self.step(beside)
 
-    def swap_in(self, blocks: int) -> float:
-        return self.hardware.swap_in * blocks
+    def swap_in(self, blocks: int, beside: StepLoad = EMPTY_LOAD) -> float:
+        return self.step(beside._replace(blocks_in=beside.blocks_in + blocks)) - self.step(beside)

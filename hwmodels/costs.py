@@ -8,6 +8,8 @@ For T new tokens, S sampled ones, L layers of width d, peak rate P and memory ba
       + cl L + c0                                     fixed latencies
       + blocks swapped * (block bytes / host link + 2 L copy)
 
+With `overlap` the copies run beside the rest, and the longer of the two counts.
+
     product(W, n) = hypot(2 W rows(n) / (ec P), W bytes / (eb BW))
 
 `rows(n)` is n up to one matrix tile and n rounded up to whole tiles above it: the staircase that
@@ -22,7 +24,7 @@ from collections.abc import Callable
 
 import attrs
 
-from sched_core import StepLoad
+from sched_core import EMPTY_LOAD, StepLoad
 
 
 @attrs.frozen
@@ -46,14 +48,16 @@ class RooflineCosts:
     block: float
     """Per block swapped, either way."""
     recompute_chunk: int
+    overlap: bool
+    """Do copies run beside the computation?"""
 
     def step(self, load: StepLoad) -> float:
         """Seconds of a step; 0 only for an empty load."""
         decodes, decode_kv, _, chunks, chunks_kv, pairs, sampled, out, back = load
         new = decodes + chunks
-        seconds = self.block * (out + back)
+        copies, seconds = self.block * (out + back), 0.0
         if new:
-            seconds += (
+            seconds = (
                 math.hypot(self.layer_row * self._rows(new), self.layer_read)
                 + self.kv_token * (decode_kv + chunks_kv)
                 + self.pair * pairs
@@ -62,7 +66,7 @@ class RooflineCosts:
             )
         if sampled:
             seconds += math.hypot(self.head_row * self._rows(sampled), self.head_read)
-        return seconds
+        return max(seconds, copies) if self.overlap else seconds + copies
 
     def _rows(self, tokens: int) -> int:
         tile = self.tile
@@ -73,11 +77,11 @@ class RooflineCosts:
         bound by memory, whole steps where `beside` is empty."""
         return recompute_seconds(self.step, tokens, beside, self.recompute_chunk)
 
-    def swap_out(self, blocks: int) -> float:
-        return self.block * blocks
+    def swap_out(self, blocks: int, beside: StepLoad = EMPTY_LOAD) -> float:
+        return self.step(beside._replace(blocks_out=beside.blocks_out + blocks)) - self.step(beside)
 
-    def swap_in(self, blocks: int) -> float:
-        return self.block * blocks
+    def swap_in(self, blocks: int, beside: StepLoad = EMPTY_LOAD) -> float:
+        return self.swap_out(blocks, beside)  # the link is as fast in both directions
 
 
 def recompute_seconds(

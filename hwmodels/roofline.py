@@ -54,6 +54,9 @@ class Roofline:
     cl: float = _from("fit", "cl", "fixed seconds per layer: the kernels' latencies")
     c0: float = _given(0.0, "fixed seconds per step: sampler, CPU, launch gaps")
     copy: float = _given(2e-6, "fixed seconds per copy of a swap, 2 x layers copies per block")
+    overlap: bool = attrs.field(
+        default=False, metadata={"about": "do swaps run beside the computation?"}
+    )
     recompute_chunk: int = _given(2048, "tokens per chunk in costs.recompute", positive_int)
 
     @property
@@ -93,6 +96,7 @@ class Roofline:
             fixed=self.cl * shape.layers + self.c0,
             block=block_bytes / self.host_link + 2 * shape.layers * self.copy,
             recompute_chunk=self.recompute_chunk,
+            overlap=self.overlap,
         )
 
     def describe(self) -> dict[str, object]:
@@ -182,7 +186,7 @@ class RooflineExecutor:
         return self.gpu.price(self.shape, self.block_size)
 
     def execute(self, plan: StepPlan) -> StepOutcome:
-        """The step's time; its copies block it."""
+        """The step's time, its copies included."""
         return StepOutcome(self.costs.step(plan.load))
 
     def capacity(

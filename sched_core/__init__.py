@@ -15,7 +15,7 @@ from sched_core.executor import Capacity, Costs, Executor, Hardware
 from sched_core.experiment import compare, simulate
 from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
 from sched_core.pairing import Difference
-from sched_core.plan import ScheduledRequest, StepLoad, StepOutcome, StepPlan, Swap
+from sched_core.plan import EMPTY_LOAD, ScheduledRequest, StepLoad, StepOutcome, StepPlan, Swap
 from sched_core.policy import Policy
 from sched_core.report import Report, Result
 from sched_core.request import HashedPrefix, PreemptMode, RequestSpec, RequestState, SharedPrefix
@@ -24,6 +24,7 @@ from sched_core.view import RequestView, SchedulerView
 from sched_core.workload import Workload, WorkloadSource
 
 __all__ = [
+    "EMPTY_LOAD",
     "NO_VICTIM",
     "RECOMPUTE",
     "SWAP",

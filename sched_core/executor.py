@@ -4,7 +4,7 @@ from typing import Protocol, runtime_checkable
 
 import attrs
 
-from sched_core.plan import StepLoad, StepOutcome, StepPlan
+from sched_core.plan import EMPTY_LOAD, StepLoad, StepOutcome, StepPlan
 
 
 @attrs.frozen(slots=True)
@@ -29,10 +29,11 @@ class Costs(Protocol):
         """Extra seconds to compute `tokens` positions of one request again, from position 0,
         when the chunks ride in steps that already hold `beside`."""
 
-    def swap_out(self, blocks: int) -> float:
-        """Extra seconds to copy `blocks` KV blocks to the host."""
+    def swap_out(self, blocks: int, beside: StepLoad = EMPTY_LOAD) -> float:
+        """Extra seconds to copy `blocks` KV blocks to the host in a step that holds `beside`:
+        less than alone where copies overlap with computing."""
 
-    def swap_in(self, blocks: int) -> float:
+    def swap_in(self, blocks: int, beside: StepLoad = EMPTY_LOAD) -> float:
         """Extra seconds to copy `blocks` KV blocks back."""
 
 

@@ -38,6 +38,9 @@ class StepLoad(NamedTuple):
         return self.decodes + self.prefill_tokens
 
 
+EMPTY_LOAD = StepLoad()
+
+
 class ScheduledRequest(NamedTuple):
     """One request's share of a step: compute `num_tokens` positions from `num_computed_tokens`."""
 

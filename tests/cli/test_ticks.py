@@ -72,6 +72,13 @@ def test_many_requests_share_a_cell(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "r0:+p" in capsys.readouterr().out
 
 
+def test_a_table_is_not_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(FIVE), "--ticks", "--format", "json"])
+    assert ended.value.code == 2
+    assert "--decisions FILE" in capsys.readouterr().err
+
+
 def test_an_abort_leaves_the_table() -> None:
     seen = Ticks()
     play(aborting("A(4,40,@0) B(4,6,@0)", A=2.0), watch=seen)

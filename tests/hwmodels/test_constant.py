@@ -12,7 +12,7 @@ BUSY = StepLoad(decodes=3, decode_kv_tokens=90, prefills=1, prefill_tokens=500, 
 
 
 def plan(load: StepLoad) -> StepPlan:
-    return StepPlan(step=0, time_ns=0, load=load, order=(), grants={})
+    return StepPlan(step=0, time_ns=0, load=load, num_tokens=load.new_tokens, order=(), grants={})
 
 
 def test_every_step_lasts_exactly_the_same() -> None:
@@ -31,6 +31,17 @@ def test_swap_seconds_are_added_per_block() -> None:
     assert executor.execute(plan(BUSY._replace(blocks_out=2, blocks_in=3))).duration == 2.75
     assert executor.costs.swap_out(2) == 1.0
     assert executor.costs.swap_in(3) == 0.75
+
+
+def test_overlapping_copies_hide_behind_the_step() -> None:
+    costs = (
+        build("hardware", "constant:step=1:swap_out=0.5:overlap=true")
+        .executor(None, block_size=16)
+        .costs
+    )
+    assert costs.step(BUSY._replace(blocks_out=1)) == 1.0
+    assert costs.step(BUSY._replace(blocks_out=3)) == 1.5
+    assert (costs.swap_out(1, BUSY), costs.swap_out(3, BUSY)) == (0.0, 0.5)
 
 
 def test_recompute_is_free_beside_other_work() -> None:

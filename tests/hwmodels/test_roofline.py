@@ -112,7 +112,9 @@ def test_recompute_beats_swap_only_where_it_rides_along() -> None:
 
 def test_execute_prices_the_plan() -> None:
     executor = A100().executor("llama-3-8b", block_size=16)
-    plan = StepPlan(step=0, time_ns=0, load=DECODES, order=(), grants={})
+    plan = StepPlan(
+        step=0, time_ns=0, load=DECODES, num_tokens=DECODES.new_tokens, order=(), grants={}
+    )
     assert executor.execute(plan).duration == executor.costs.step(DECODES)
 
 
@@ -164,6 +166,15 @@ def test_every_gpu_of_the_file_has_an_entry_point() -> None:
     assert set(GPUS) == set(GPU_NAMES)
 
 
+def test_overlapping_swaps_hide_behind_the_step() -> None:
+    blocking, beside = costs(A100(), "llama-3-8b"), costs(A100(overlap=True), "llama-3-8b")
+    assert beside.step(DECODES._replace(blocks_out=1)) == beside.step(DECODES)
+    assert beside.swap_out(1, DECODES) == 0.0
+    assert beside.swap_out(1) == blocking.swap_out(1) > 0
+    many = DECODES._replace(blocks_out=4000)
+    assert beside.step(many) == pytest.approx(blocking.swap_out(4000))
+
+
 def test_parameters_are_overridden_by_the_spec() -> None:
     hardware = build("hardware", "a100:ec=0.8:tile=64")
     assert (hardware.ec, hardware.tile, hardware.eb) == (0.8, 64, A100().eb)
@@ -175,7 +186,7 @@ SENSELESS = [
     (field.name, value)
     for field in attrs.fields(A100)
     for value in (0, -1, math.inf, math.nan)
-    if value != 0 or field.name not in MAY_BE_ZERO
+    if (value != 0 or field.name not in MAY_BE_ZERO) and field.name != "overlap"
 ]
 
 

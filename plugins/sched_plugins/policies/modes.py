@@ -50,6 +50,6 @@ class Adaptive:
         blocks = -(-tokens // view.block_size)
         if not 0 < blocks <= view.free_host_blocks:
             return RECOMPUTE
-        costs = view.costs
-        copies = costs.swap_out(blocks) + costs.swap_in(blocks)
-        return SWAP if copies < costs.recompute(tokens, view.load) else RECOMPUTE
+        costs, beside = view.costs, view.load
+        copies = costs.swap_out(blocks, beside) + costs.swap_in(blocks, beside)
+        return SWAP if copies < costs.recompute(tokens, beside) else RECOMPUTE
