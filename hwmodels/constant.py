@@ -1,5 +1,7 @@
 """Hardware on which every step takes the same time: for hand-worked cases and tests."""
 
+from typing import ClassVar
+
 import attrs
 
 from hwmodels.checks import non_negative, positive
@@ -36,6 +38,7 @@ class Constant:
 class ConstantExecutor:
     """Prices steps for `Constant`."""
 
+    modelled: ClassVar[bool] = True
     costs: "ConstantCosts"
 
     def execute(self, plan: StepPlan) -> StepOutcome:

@@ -176,6 +176,7 @@ class RTX4090(Roofline):
 class RooflineExecutor:
     """Prices the steps of one model on one GPU."""
 
+    modelled: ClassVar[bool] = True
     gpu: Roofline
     shape: models.ModelShape
     block_size: int

@@ -7,6 +7,7 @@ from sched_core.arrivals import Aborts, Arrivals, refusal
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, NoProgress, SchedfwError
 from sched_core.executor import Executor
+from sched_core.leap import leap, may_leap
 from sched_core.plan import StepPlan
 from sched_core.policy import Policy
 from sched_core.records import Recorder
@@ -37,6 +38,7 @@ class Engine:
         seed: int = 0,
         horizon: float | None = None,
         watch: Watcher | None = None,
+        leaps: bool = True,
     ) -> None:
         self.workload = workload
         self.recorder = Recorder()
@@ -47,6 +49,8 @@ class Engine:
         self._aborts = Aborts()
         self._horizon_ns = None if horizon is None else round(horizon * NANOSECONDS)
         self._watch = watch
+        modelled = getattr(executor, "modelled", False)
+        self._leaps = leaps and modelled and watch is None and may_leap(config, policy)
         self._rejected: dict[str, str] = {}
         self._idle_steps = 0
         self._now_ns = 0
@@ -69,6 +73,8 @@ class Engine:
         if plan is None:
             return self._jump()
         self._execute(plan)
+        if self._leaps:
+            self._leap()
         return True
 
     def counts(self) -> dict[str, int]:
@@ -107,7 +113,7 @@ class Engine:
 
     def _execute(self, plan: StepPlan) -> None:
         state = self.state
-        duration_ns = self._duration(plan) if any(plan.load) else 0
+        duration_ns = self._timed(self._executor.execute(plan).duration) if any(plan.load) else 0
         used = state.kv.num_blocks - state.kv.free_blocks
         self.recorder.step(plan, duration_ns, used, len(state.waiting), len(state.running))
         self._now_ns += duration_ns
@@ -119,12 +125,19 @@ class Engine:
             self._watch(plan, state, finished, self._rejected)
             self._rejected = {}
 
-    def _duration(self, plan: StepPlan) -> int:
-        seconds = self._executor.execute(plan).duration
+    def _leap(self) -> None:
+        """Run the steps up to the next event in one go, where they are all alike."""
+        events = (self._arrivals.next_ns(), self._aborts.next_ns(), self._horizon_ns)
+        until_ns = min((ns for ns in events if ns is not None), default=math.inf)
+        step = self._executor.costs.step
+        leap(self.state, self.recorder, lambda load: self._timed(step(load)), until_ns)
+        self._now_ns = self.state.now_ns
+
+    def _timed(self, seconds: float) -> int:
         duration_ns = round(seconds * NANOSECONDS) if math.isfinite(seconds) else 0
         if duration_ns <= 0:
             raise SchedfwError(
-                f"step {plan.step}: the executor says it took {seconds!r} s; a step takes a "
+                f"step {self.state.step}: the executor says it took {seconds!r} s; a step takes a "
                 "finite time > 0"
             )
         return duration_ns

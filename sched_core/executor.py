@@ -38,7 +38,11 @@ class Costs(Protocol):
 
 
 class Executor(Protocol):
-    """Runs, or prices, one step at a time."""
+    """Runs, or prices, one step at a time.
+
+    A model may set `modelled = True` to say that `execute(plan)` takes `costs.step(plan.load)` and
+    needs nothing else of the plan; the engine then prices undisturbed decodes without making one.
+    """
 
     @property
     def costs(self) -> Costs: ...

@@ -87,6 +87,10 @@ class Lockstep:
         """How many `due` are there."""
         return len(self._due[self.tick % self._block_size])
 
+    def ends_now(self) -> bool:
+        """Does a member emit its last token in the next tick?"""
+        return self.tick in self._last
+
     def advance(self, end_ns: int) -> list[Request]:
         """One token for everyone at `end_ns`; returns the members that are done, still inside."""
         done = self._last.get(self.tick)

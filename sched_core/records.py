@@ -71,22 +71,29 @@ class Recorder:
     ) -> None:
         """Take in an executed step, before its outcome changes who waits and runs."""
         load = plan.load
-        self.steps += 1
-        self.busy_ns += duration_ns
-        self.computed_tokens += plan.num_tokens
+        self._step(plan.num_tokens, duration_ns, used_blocks, waiting, running)
         self.padding_tokens += load.decodes + load.prefill_tokens - plan.num_tokens
-        self.block_ns += used_blocks * duration_ns
-        self.waiting_ns += waiting * duration_ns
-        self.running_ns += running * duration_ns
-        if used_blocks > self.peak_blocks:
-            self.peak_blocks = used_blocks
-        if running > self.peak_running:
-            self.peak_running = running
         if plan.preemptions or plan.swapped_in:
             self.preemptions += len(plan.preemptions)
             self.swap_outs += len(plan.swapped_out)
             self.swap_ins += len(plan.swapped_in)
             self.swapped_blocks += load.blocks_out + load.blocks_in
+
+    def decodes(self, duration_ns: int, used_blocks: int, waiting: int, running: int) -> None:
+        """Take in a step in which every running request decoded, and nothing else happened."""
+        self._step(running, duration_ns, used_blocks, waiting, running)
+
+    def _step(self, tokens: int, duration_ns: int, used: int, waiting: int, running: int) -> None:
+        self.steps += 1
+        self.busy_ns += duration_ns
+        self.computed_tokens += tokens
+        self.block_ns += used * duration_ns
+        self.waiting_ns += waiting * duration_ns
+        self.running_ns += running * duration_ns
+        if used > self.peak_blocks:
+            self.peak_blocks = used
+        if running > self.peak_running:
+            self.peak_running = running
 
     def gaps(self, gap_ns: int, count: int) -> None:
         """`count` requests got a token `gap_ns` after their previous one."""
