@@ -1,0 +1,132 @@
+"""The clock and the limits: idle gaps, horizons, closed loops, runs that cannot go on."""
+
+import math
+
+import pytest
+from harness import config_of, play, requests
+
+from hwmodels.constant import Constant
+from sched_core.engine import Engine
+from sched_core.errors import InputError, NoProgress, SchedfwError
+from sched_core.hookspecs import hookimpl
+from sched_core.plan import StepOutcome, StepPlan
+from sched_core.policy import Policy
+from sched_core.request import RequestSpec
+from sched_core.workload import Workload
+
+DAY = 86_400
+
+
+def test_idle_gaps_of_days_are_jumped() -> None:
+    played = play(f"A(4,2,@0) B(4,2,@{3 * DAY}) C(4,1,@{9 * DAY + 0.25})")
+    assert played.finishes == {"A": 2.0, "B": 3 * DAY + 2.0, "C": 9 * DAY + 1.25}
+    assert played.engine.recorder.busy_ns == 5_000_000_000
+
+
+def test_sums_of_many_steps_are_exact() -> None:
+    played = play("A(1,1000,@0)", hardware=Constant(step=0.1), num_gpu_blocks=100)
+    assert played.rows["A"]["finish_ns"] == 100_000_000_000
+
+
+@pytest.mark.parametrize("horizon", [5.0, 5.5])
+def test_a_horizon_cuts_off_at_the_step_that_reaches_it(horizon: float) -> None:
+    played = play("A(4,50,@0) B(4,50,@0) C(4,4,@90)", max_num_seqs=1, horizon=horizon)
+    assert {name: row["state"] for name, row in played.rows.items()} == {
+        "A": "running",
+        "B": "waiting",
+        "C": "pending",
+    }
+    assert played.rows["A"]["output_tokens"] == math.ceil(horizon)
+    assert played.rows["A"]["finish_ns"] == -1
+
+
+def test_a_closed_loop_sends_when_a_slot_is_free() -> None:
+    played = play("A(4,3,@0) B(4,5,@0) C(4,1,@0) D(4,1,@9)", max_concurrency=2)
+    arrivals = {name: row["arrival_ns"] / 1e9 for name, row in played.rows.items()}
+    assert arrivals == {"A": 0.0, "B": 0.0, "C": 3.0, "D": 9.0}
+    assert played.finishes == {"A": 3.0, "B": 5.0, "C": 4.0, "D": 10.0}
+
+
+def test_a_rejected_request_frees_its_slot() -> None:
+    played = play("BIG(900,1,@0) A(4,2,@0)", max_concurrency=1, num_gpu_blocks=4)
+    assert (played.rows["BIG"]["state"], played.finish("A")) == ("rejected", 2.0)
+
+
+def test_the_longest_that_fits_max_model_len() -> None:
+    played = play("A(60,4,@0) B(60,5,@0)", max_model_len=64)
+    assert played.rows["A"]["state"] == "finished"
+    assert played.rows["B"]["reason"] == "prompt + output of 65 tokens > max_model_len 64"
+
+
+def test_duplicate_ids_are_refused() -> None:
+    with pytest.raises(InputError, match=r"number 3 has the id of an earlier one.*'A'"):
+        play("A(4,4,@0) B(4,4,@0) A(4,4,@1)")
+
+
+def test_a_workload_of_which_nothing_fits_is_refused() -> None:
+    with pytest.raises(InputError, match=r"needs 7 KV blocks > the pool's 4"):
+        play("A(100,4,@0)", num_gpu_blocks=4)
+    with pytest.raises(InputError, match="no request"):
+        play([])
+
+
+class Refuses:
+    """Admits nobody."""
+
+    @hookimpl
+    def can_admit(self) -> bool:
+        return False
+
+
+def test_no_progress_names_the_oldest_and_what_is_free() -> None:
+    with pytest.raises(NoProgress) as stuck:
+        play("A(4,4,@2) B(4,4,@1)", Policy([("refuses", Refuses())]))
+    message = str(stuck.value)
+    assert "'B' waits with 0 of 4 tokens computed" in message
+    assert "100 of 100 blocks" in message
+    assert "0 requests run and 2 wait" in message
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, 1e-12])
+def test_a_step_takes_a_finite_time(seconds: float) -> None:
+    class Broken:
+        costs = Constant().executor(None, block_size=16).costs
+
+        def execute(self, plan: StepPlan) -> StepOutcome:
+            return StepOutcome(seconds)
+
+    engine = Engine(
+        config_of({}),
+        Policy([]),
+        Broken(),  # type: ignore[arg-type] # as much of an executor as a run needs
+        Workload(requests("A(4,4,@0)")),
+    )
+    with pytest.raises(SchedfwError, match="a finite time > 0"):
+        engine.run()
+
+
+def test_everyone_is_counted_at_every_step() -> None:
+    seen: list[dict[str, int]] = []
+    specs = requests("A(16,30,@0) B(16,30,@0) BIG(999,1,@1) C(16,4,@2) D(4,4,@50)")
+    engine = Engine(
+        config_of({"num_gpu_blocks": 4}),
+        Policy.from_spec("fcfs+swap"),
+        Constant(step=1.0).executor(None, block_size=16),
+        Workload(specs),
+        watch=lambda *_: seen.append(engine.counts()),
+    )
+    engine.run()
+    for counts in seen:
+        assert counts["submitted"] == sum(counts.values()) - counts["submitted"] == 5
+    assert seen[0] == {
+        **dict.fromkeys(("finished", "rejected", "aborted", "waiting", "swapped"), 0),
+        "submitted": 5,
+        "running": 2,
+        "pending": 3,
+    }
+    assert (seen[-1]["finished"], seen[-1]["rejected"]) == (4, 1)
+
+
+def test_a_request_may_be_the_same_spec_in_two_runs() -> None:
+    specs = [RequestSpec("A", 0.0, 4, 4)]
+    assert play(specs).lines == play(specs).lines
