@@ -10,7 +10,8 @@ import torch
 
 from hwmodels.constant import Constant, ConstantCosts
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
-from hwmodels.torch_executor.models import LoadedModel, load
+from hwmodels.torch_executor.loaded import LoadedModel
+from hwmodels.torch_executor.models import load
 from hwmodels.torch_executor.pool import KVPool
 from hwmodels.torch_executor.prompts import Prompted, SyntheticPrompts
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, StepOutcome, StepPlan, Workload
@@ -54,11 +55,10 @@ def executor(
     block_size: int,
     *,
     runner: type[StepRunner] = StepRunner,
-    pool: type[KVPool] = KVPool,
     temperature: float = 0.0,
 ) -> Watched:
     loaded = model(name)
-    memory = pool(loaded.layers, block_size, loaded.dtype, loaded.device, fill=math.nan)
+    memory = KVPool(loaded.layers, block_size, loaded.dtype, loaded.device, fill=math.nan)
     return Watched(
         runner(loaded, memory, temperature=temperature, seed=5),
         SyntheticPrompts(7, loaded.vocab),

@@ -9,8 +9,8 @@ import torch
 from hwmodels.torch_executor.batch import PackedBatch, pack
 from hwmodels.torch_executor.clock import Stopwatch
 from hwmodels.torch_executor.forward import logits
+from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.memory import free_bytes
-from hwmodels.torch_executor.models import LoadedModel
 from hwmodels.torch_executor.pool import KVPool
 from hwmodels.torch_executor.prompts import Prompts
 from hwmodels.torch_executor.sampling import sample

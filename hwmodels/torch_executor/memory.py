@@ -6,7 +6,7 @@ import torch
 
 from hwmodels.torch_executor.attention import answered_by
 from hwmodels.torch_executor.gate import Probe
-from hwmodels.torch_executor.models import LoadedModel
+from hwmodels.torch_executor.loaded import LoadedModel
 
 
 def free_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:

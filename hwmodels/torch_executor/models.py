@@ -1,42 +1,21 @@
 """Models: built from a configuration with seeded weights, or loaded from a local directory."""
 
 import tomllib
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import attrs
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from hwmodels.torch_executor.attention import NAME
-from hwmodels.torch_executor.gate import check_config, layer_shapes
-from hwmodels.torch_executor.pool import LayerShape
+from hwmodels.torch_executor.gate import check_config, layer_shapes, refuse
+from hwmodels.torch_executor.loaded import LoadedModel
+from hwmodels.torch_executor.self_check import check_logits
 from sched_core import InputError, UnknownName
 
 DTYPES = ("float64", "float32", "bfloat16", "float16")
-
-
-@attrs.frozen(eq=False)
-class LoadedModel:
-    """A model that passed the gate, and what the executor needs to know of it."""
-
-    name: str
-    model: Any
-    layers: tuple[LayerShape, ...]
-    dtype: torch.dtype
-    device: torch.device
-    source: str
-
-    @property
-    def vocab(self) -> int:
-        return int(self.model.config.get_text_config().vocab_size)
-
-    @property
-    def max_positions(self) -> int | None:
-        """Longest context in tokens, where the configuration says it."""
-        limit = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
-        return None if limit is None else int(limit)
 
 
 def built_in() -> dict[str, dict[str, Any]]:
@@ -58,15 +37,17 @@ def load(name: str, *, dtype: str, device: torch.device, seed: int) -> LoadedMod
         model, source = _read(Path(name), dtype), str(Path(name))
     else:
         raise UnknownName("model", name, known, where="the torch executor")
+    short = name if name in known else Path(name).resolve().name
+    return admitted(short, model, device, source)
+
+
+def admitted(name: str, model: Any, device: torch.device, source: str) -> LoadedModel:
+    """The model on its device, if the gate lets it through."""
     model = model.eval().requires_grad_(False).to(device)
-    return LoadedModel(
-        name if name in known else Path(name).resolve().name,
-        model,
-        layer_shapes(model, name),
-        model.dtype,
-        device,
-        source,
-    )
+    shapes = layer_shapes(model, name)
+    loaded = LoadedModel(name, model, shapes, model.dtype, device, source)
+    check_logits(loaded)
+    return loaded
 
 
 def _build(keys: dict[str, Any], dtype: str, seed: int) -> Any:
@@ -81,7 +62,15 @@ def from_config(config: Any, dtype: torch.dtype, seed: int) -> Any:
     config._experts_implementation = "eager"  # the default kernel refuses float64
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation=NAME)
+        return _made(config.model_type, AutoModelForCausalLM.from_config, config, dtype=dtype)
+
+
+def _made(name: str, make: Callable[..., Any], *args: Any, **how: Any) -> Any:
+    """A model whose attention is ours; refused where its code does not allow that."""
+    try:
+        return make(*args, attn_implementation=NAME, **how)
+    except Exception as error:  # foreign code: many kinds, all mean that it cannot be run so
+        refuse(name, f"it cannot be built: {type(error).__name__}: {error}")
 
 
 def _read(folder: Path, dtype: str) -> Any:
@@ -92,12 +81,16 @@ def _read(folder: Path, dtype: str) -> Any:
                 file=folder,
                 expected="a Hugging Face model: config.json and safetensors",
             )
-    config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {error}", file=folder / "config.json") from None
     check_config(config, str(folder))
-    return AutoModelForCausalLM.from_pretrained(
+    return _made(
+        str(folder),
+        AutoModelForCausalLM.from_pretrained,
         folder,
         config=config,
         dtype=dtype,
-        attn_implementation=NAME,
         local_files_only=True,
     )

@@ -6,30 +6,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from torch_runs import assert_generated, executor, run
+from torch_storms import PROMPTS, STORM, storm
 
-from sched_core import EngineConfig, Policy, RequestSpec, SharedPrefix
+from sched_core import EngineConfig, Policy, RequestSpec
 from sched_core.arrivals import refusal
 from sched_core.catalogue import plugins
 from sched_core.testing.strategies import configs, policies
 
 MODELS = ("tiny-llama", "tiny-qwen3", "tiny-mistral", "tiny-gemma", "tiny-moe")
-
-PROMPTS = [
-    RequestSpec(f"r{number}", 0.0, length, 1, prefix=prefix)
-    for number, (length, prefix) in enumerate(
-        [
-            (1, None),
-            (7, None),
-            (16, SharedPrefix("a", 16)),
-            (33, SharedPrefix("a", 32)),
-            (40, SharedPrefix("a", 21)),
-            (17, SharedPrefix("b", 16)),
-            (36, SharedPrefix("b", 30)),
-            (23, None),
-        ]
-    )
-]
-"""Few prompts, so that `generate` runs once for each; some begin alike."""
 
 
 @st.composite
@@ -73,12 +57,6 @@ def test_under_any_legal_policy(
     assert_generated(real, specs)
 
 
-STORM = [
-    RequestSpec(spec.id, float(number // 3), spec.prompt_len, 20, number % 3, prefix=spec.prefix)
-    for number, spec in enumerate(PROMPTS)
-]
-"""All of `PROMPTS`, close together."""
-
 BUILT_IN = [plugin.name for plugin in plugins("policies") if plugin.distribution == "schedfw"]
 
 
@@ -86,16 +64,8 @@ BUILT_IN = [plugin.name for plugin in plugins("policies") if plugin.distribution
 @pytest.mark.parametrize("policy", BUILT_IN)
 def test_under_every_built_in_policy(policy: str, mode: str) -> None:
     """In a pool so small that requests lose their places over and over."""
-    real = executor("tiny-llama", 4)
-    config = EngineConfig(
-        max_num_batched_tokens=48,
-        block_size=4,
-        num_gpu_blocks=24,
-        num_cpu_blocks=60,
-        scheduler_reserve_full_isl=False,
-    )
     stack = policy if policy in ("recompute", "swap", "adaptive") else f"{policy}+{mode}"
-    engine = run(real, STORM, stack, config)
+    real, engine = storm("tiny-llama", stack)
     assert engine.recorder.preemptions > 0
     assert_generated(real, STORM)
     assert {name: len(tokens) for name, tokens in real.emitted.items()} == {
@@ -108,16 +78,7 @@ def test_under_every_built_in_policy(policy: str, mode: str) -> None:
 @pytest.mark.parametrize("mode", ["recompute", "swap"])
 def test_in_a_storm_of_preemptions(model: str, mode: str, caching: bool) -> None:
     """Every architecture, with and without shared blocks."""
-    real = executor(model, 2)
-    config = EngineConfig(
-        max_num_batched_tokens=40,
-        block_size=2,
-        num_gpu_blocks=42,
-        num_cpu_blocks=200,
-        enable_prefix_caching=caching,
-        scheduler_reserve_full_isl=False,
-    )
-    engine = run(real, STORM, f"youngest+{mode}", config)
+    real, engine = storm(model, f"youngest+{mode}", caching=caching)
     recorder = engine.recorder
     assert recorder.swap_ins > 3 if mode == "swap" else recorder.recomputed_tokens > 30
     assert not caching or recorder.prefix_hits > 0
