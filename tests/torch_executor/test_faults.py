@@ -8,15 +8,17 @@ from typing import Any
 
 import attrs
 import pytest
-from torch_runs import assert_generated
+import torch
+from torch_runs import assert_generated, model
 from torch_storms import STORM, storm
 
 from hwmodels.torch_executor import attention, executor
 from hwmodels.torch_executor.batch import Group, PackedBatch
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
+from hwmodels.torch_executor.models import load
 from hwmodels.torch_executor.pool import KVPool
 from hwmodels.torch_executor.prompts import SyntheticPrompts
-from sched_core import ScheduledRequest, StepPlan
+from sched_core import InputError, ScheduledRequest, StepPlan
 
 Patch = pytest.MonkeyPatch
 
@@ -238,6 +240,7 @@ def run_checked(setting: dict[str, Any]) -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_is_caught(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
     """Tokens differ, or the run fails: NaN, a shape, an index that is not there."""
+    model(FAULTS[fault].get("model", "tiny-llama"))  # or the gate refuses it: see below
     fault(monkeypatch)
     with pytest.raises((AssertionError, RuntimeError, IndexError, ValueError)):
         run_checked(FAULTS[fault])
@@ -247,3 +250,13 @@ def test_is_caught(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
 def test_passes_without_a_fault(setting: dict[str, Any]) -> None:
     """Nothing but the fault makes those runs fail."""
     run_checked(setting)
+
+
+@pytest.mark.parametrize("fault", [window_off_by_one, softcap_forgotten, no_mask, slot_off_by_one])
+def test_the_gate_catches_faults_of_attention_too(
+    fault: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    name = FAULTS[fault].get("model", "tiny-llama")
+    fault(monkeypatch)
+    with pytest.raises(InputError, match="cannot run"):
+        load(name, dtype="float32", device=torch.device("cpu"), seed=0)
