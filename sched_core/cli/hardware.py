@@ -145,19 +145,26 @@ def _priced(instance: Hardware, model: str) -> dict[str, dict[str, Any]]:
     return {"capacity": setting | capacity, "milliseconds": _prices(executor.costs)}
 
 
+_VICTIMS = (64, 256, 1024, 4096)
+
+
 def _prices(costs: Costs) -> dict[str, float]:
     """Milliseconds of a few steps and copies, which tell how this hardware weighs things."""
     one = step_load("decode", tokens=1, batch=1, kv_len=1024)
     decodes = step_load("decode", tokens=32, batch=32, kv_len=1024)
     prompt = step_load("prefill", tokens=2048, batch=1, kv_len=2048)
-    blocks = 1024 // _CONFIG.block_size
     seconds = {
         "decode of 1 request, context 1024": costs.step(one),
         "decode of 32 requests, context 1024": costs.step(decodes),
         "prompt of 2048 tokens": costs.step(prompt),
-        "recompute of 1024 tokens beside those 32": costs.recompute(1024, decodes),
-        "swap of 1024 tokens, out and back": costs.swap_out(blocks) + costs.swap_in(blocks),
     }
+    for tokens in _VICTIMS:
+        blocks = tokens // _CONFIG.block_size
+        copies = costs.swap_out(blocks, decodes) + costs.swap_in(blocks, decodes)
+        seconds[f"victim of {tokens} tokens, recomputed beside the 32"] = costs.recompute(
+            tokens, decodes
+        )
+        seconds[f"victim of {tokens} tokens, swapped out and back"] = copies
     return {what: 1e3 * value for what, value in seconds.items()}
 
 
