@@ -40,7 +40,7 @@ def _print_tables(report: Report) -> None:
         page.print(f"\nmean over {seeds} seeds")
     page.print(*summary_tables(report.summaries, headings, page.width))
     if seeds > 1 and len(headings) > 1:
-        first = escape(report.results[0].policy)
+        first = escape(report.results[0].label)
         page.print(f"difference to {first}: mean and {CONFIDENCE:.0%} interval, paired by seed")
         page.print(*difference_tables(report.differences(), headings, page.width))
     for note in _notes(report):
@@ -48,11 +48,11 @@ def _print_tables(report: Report) -> None:
 
 
 def _headings(report: Report) -> dict[str, str]:
-    """Policy -> its components below each other, a star where it knows what it cannot know."""
-    oracles = {result.policy for result in report.results if result.oracle}
+    """Column -> its components below each other, a star where it knows what it cannot know."""
+    oracles = {result.label for result in report.results if result.oracle}
     return {
-        policy: policy.replace("+", "\n+") + (" *" if policy in oracles else "")
-        for policy in report.summaries
+        label: label.replace("+", "\n+").replace(" (", "\n(") + " *" * (label in oracles)
+        for label in report.summaries
     }
 
 
