@@ -101,8 +101,9 @@ class Decisions:
         Called: again until the beneficiary fits or was itself the victim.
 
             @hookimpl
-            def select_victim(self, view):
-                return max(view.running, key=lambda request: request.num_blocks)
+            def select_victim(self, view, beneficiary):
+                if beneficiary.is_running:
+                    return max(view.victims, key=lambda request: request.num_blocks)
         """
 
     @hookspec(firstresult=True)
