@@ -1,0 +1,20 @@
+"""The benchmark runs, at a size that takes no time; how fast it is, no test says."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from doc_pages import ROOT
+
+
+def test_the_benchmark_measures_whole_runs(tmp_path: Path) -> None:
+    script, figures = ROOT / "benchmarks" / "engine_speed.py", tmp_path / "speed.json"
+    command = [sys.executable, script, "--requests", "100", "--requests", "200", "--json", figures]
+    subprocess.run(command, check=True, cwd=tmp_path, capture_output=True, timeout=60)
+    small, large = json.loads(figures.read_text("utf-8"))
+    assert (small["finished"], large["finished"]) == (100, 200)
+    assert 0 < small["steps"] < large["steps"]
+    assert all(
+        row["peak_bytes"] >= row["run_bytes"] >= 0 < row["seconds"] for row in (small, large)
+    )
