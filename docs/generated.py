@@ -1,0 +1,190 @@
+"""Parts of the reference that the code says already; cog puts them into the pages.
+
+python -m cogapp -r -I docs docs/reference/*.md
+"""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+import rich_click as click
+
+from hwmodels import costs, models
+from hwmodels.roofline import A100, GPUS
+from sched_core.catalogue import Plugin, plugins
+from sched_core.cli import main
+from sched_core.cli.output import plain
+from sched_core.cli.parameters import parameters
+from sched_core.hookspecs import Decisions
+from sched_core.policy import Policy
+
+_LABEL = re.compile(r"^(?=[A-Z][A-Za-z ]*: )", re.MULTILINE)
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table."""
+    titles = list(header)
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return _flat(str("" if value is None else value)).replace("|", "\\|")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def described(doc: str | None, **more: str) -> str:
+    """A docstring as Markdown: its `Label: text` parts and `more` as a list, its example below."""
+    text, _, example = inspect.cleandoc(doc or "").partition("\n\n    ")
+    about, *parts = _LABEL.split(text)
+    labelled = [part.split(": ", 1) for part in parts] + [[key, more[key]] for key in more]
+    listed = "".join(f"* **{label}**: {_flat(text)}\n" for label, text in labelled)
+    code = inspect.cleandoc(f"    {example}") if example else ""
+    shown = f"```python\n{code}\n```\n" if code else ""
+    return "\n".join(filter(None, (f"{about.strip()}\n", listed, shown)))
+
+
+def hooks(kind: type) -> str:
+    """The hooks of `Decisions` or `Events`."""
+    return "\n".join(
+        f"### {name}\n\n`{_signature(function)}`\n\n{described(function.__doc__)}"
+        for name, function in _public(kind)
+    )
+
+
+def _public(cls: type) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in vars(cls).items() if name[0] != "_")
+
+
+def _signature(function: Any) -> str:
+    _self, *arguments = inspect.signature(function).parameters
+    return f"{function.__name__}({', '.join(arguments)})"
+
+
+def attributes(cls: type) -> str:
+    """The public names of a view, and what each of them is."""
+    rows = (
+        (f"`{_signature(value) if inspect.isfunction(value) else name}`", inspect.getdoc(value))
+        for name, value in _public(cls)
+        if inspect.isfunction(value) or isinstance(value, property)
+    )
+    return table(["name", "what it is"], rows)
+
+
+def fields(cls: Any) -> str:
+    """The fields of a named tuple, and the texts that follow them in its source."""
+    source = inspect.getsource(cls)
+    noted = re.findall(r'^    (\w+): \w+ = .*\n    """([^"]+)"""', source, re.MULTILINE)
+    assert [name for name, _ in noted] == list(cls._fields)
+    return table(["field", "what it is"], ((f"`{name}`", about) for name, about in noted))
+
+
+def policies() -> str:
+    """Every component of schedfw's two distributions, under the first decision it takes."""
+    found = [plugin for plugin in plugins("policies") if plugin.distribution.startswith("schedfw")]
+    groups = {name: [p for p in found if _decides(p)[0] == name] for name, _ in _public(Decisions)}
+    return "\n".join(
+        "\n".join([f"## {hook}\n", *map(_component, group)])
+        for hook, group in groups.items()
+        if group
+    )
+
+
+def _decides(plugin: Plugin) -> list[str]:
+    hooks = Policy([(plugin.name, plugin.cls)]).hooks
+    return [name for name, _ in _public(Decisions) if hooks[name]]
+
+
+def _component(plugin: Plugin) -> str:
+    more = {"Answers": ", ".join(f"`{name}`" for name in _decides(plugin))}
+    if defaults := [f"`{p['name']}` {_shown(p['default'])}" for p in parameters(plugin.cls)]:
+        more = {"Defaults": ", ".join(defaults), **more}
+    if plugin.distribution != "schedfw":
+        more["Distribution"] = f"`{plugin.distribution}`"
+    return f"### {plugin.name}\n\n{described(plugin.cls.__doc__, **more)}"
+
+
+def gpus() -> str:
+    """The GPUs of `gpus.toml`."""
+    header = ["name", "GPU", "peak, TFLOP/s", "bandwidth, GB/s", "memory, GiB", "source"]
+    return table(header, ([f"`{name}`", *_gpu(data)] for name, data in GPUS.items()))
+
+
+def _gpu(data: dict[str, Any]) -> list[object]:
+    scaled = [data["peak_flops"] / 1e12, data["bandwidth"] / 1e9, data["memory"] / 2**30]
+    return [data["gpu"], *(f"{value:g}" for value in scaled), data["source"]]
+
+
+def constants() -> str:
+    """The parameters of a GPU, with those of the A100."""
+    gpu, rows = A100(), []
+    for field in attrs.fields(A100):
+        origin = "`gpus.toml`" if field.name in A100.data else "default"
+        origin = "fitted" if field.name in gpu.fit else origin
+        value = plain(getattr(gpu, field.name))
+        rows.append((f"`{field.name}`", field.metadata["about"], value, origin))
+    return table(["constant", "meaning", "A100", "from"], rows)
+
+
+def formula() -> str:
+    """The docstring of `hwmodels.costs`, but for its first line."""
+    return inspect.cleandoc(costs.__doc__ or "").partition("\n\n")[2] + "\n"
+
+
+def shapes() -> str:
+    """The models of `models.toml`."""
+    header = ["name", "parameters, 10⁹", "KV bytes per token", "context", "source"]
+    return table(
+        header,
+        (
+            (f"`{name}`", f"{m.parameters / 1e9:.2f}", f"{m.kv_bytes_per_token:,}",
+             f"{m.max_positions:,}", m.source)
+            for name, m in models.catalogue().items()
+        ),
+    )  # fmt: skip
+
+
+def workload_parameters() -> str:
+    """The parameters of the workloads, each with those that have it."""
+    owners: dict[tuple[str, ...], list[str]] = {}
+    for plugin in plugins("workloads"):
+        for p in parameters(plugin.cls):
+            default = "must be given" if p["required"] else _shown(p["default"])
+            owners.setdefault((f"`{p['name']}`", p["type"], default), []).append(plugin.name)
+    rows = ([*facts, ", ".join(names)] for facts, names in owners.items())
+    return table(["parameter", "type", "default", "workloads"], rows)
+
+
+def _shown(default: object) -> str:
+    return "none" if default is None else f"`{default}`"
+
+
+def commands() -> str:
+    """Every command with its options."""
+    return "\n".join(_command(*found) for found in _leaves(main, ("schedfw",)))
+
+
+def _leaves(
+    command: click.Command, path: tuple[str, ...]
+) -> Iterator[tuple[click.Command, tuple[str, ...]]]:
+    if not isinstance(command, click.Group):
+        yield command, path
+        return
+    for name, child in sorted(command.commands.items()):
+        yield from _leaves(child, (*path, name))
+
+
+def _command(command: click.Command, path: tuple[str, ...]) -> str:
+    context = click.Context(command, info_name=" ".join(path))
+    usage = " ".join([*path, *command.collect_usage_pieces(context)])
+    named = [p for p in command.params if isinstance(p, click.Option)]
+    records = [option.get_help_record(context) or ("", "") for option in named]
+    rows = [(f"`{option}`", what) for option, what in records]
+    listed = table(["option", "what it does"], rows)
+    parts = [f"## {' '.join(path)}", f"`{usage}`", inspect.cleandoc(command.help or ""), listed]
+    return "\n\n".join(parts)

@@ -1,0 +1,93 @@
+"""Every command that a page shows works, and prints what the page says."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from doc_pages import (
+    DOWNLOADS,
+    PAGES,
+    ROOT,
+    SET_UP,
+    Block,
+    Command,
+    blocks,
+    commands,
+    matches,
+    place,
+    run,
+    shows,
+)
+
+PARSERS = {
+    "python": lambda text: compile(text, "fragment", "exec"),
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "text": str,
+}
+
+
+def needs_shared(page: Path) -> bool:
+    return any(name in page.read_text("utf-8") for name in ("../shared", *DOWNLOADS))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    shared = request.getfixturevalue("shared") if needs_shared(page) else None
+    folder = place(tmp_path, shared)
+    for block in blocks(page):
+        if block.title is not None:
+            shows(block, folder)
+        elif block.language in ("console", "sh"):
+            check_commands(block, folder)
+        else:
+            PARSERS[block.language](block.text)
+
+
+def check_commands(block: Block, folder: Path) -> None:
+    for command in commands(block):
+        if command.sets_up:
+            continue  # test_ci_sets_up_as_the_readme_says
+        printed = run(command.text, folder)
+        if command.output is not None and not matches(command.output, printed):
+            assert printed == command.output.rstrip("\n"), f"line {command.line}"
+
+
+def test_ci_sets_up_as_the_readme_says() -> None:
+    shown = [command.text for block in blocks(ROOT / "README.md") for command in commands_in(block)]
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    for command in SET_UP:
+        assert command in shown
+        assert command in script
+
+
+def commands_in(block: Block) -> list[Command]:
+    return list(commands(block)) if block.language in ("console", "sh") else []
+
+
+def test_no_command_hides_in_a_block_of_another_language() -> None:
+    typed = [
+        f"{page.relative_to(ROOT)}:{block.line}"
+        for page in PAGES
+        for block in blocks(page)
+        if block.language not in ("console", "sh")
+        for line in block.text.splitlines()
+        if line.lstrip("$ ").startswith(("schedfw ", "pip ", "python ", "pytest"))
+    ]
+    assert typed == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a\nb", "a\nb", True),
+        ("a  \nb\n\n", "a\nb", True),
+        ("a\n...\nd", "a\nb\nc\nd", True),
+        ("a\n...\nd", "a\nb\nc", False),
+        ("a.c", "abc", False),
+        ("", "a", False),
+    ],
+)
+def test_output_is_compared_line_by_line(shown: str, printed: str, same: bool) -> None:
+    assert matches(shown, printed) is same
