@@ -1,11 +1,11 @@
 """The engine's configuration, in vLLM's words, and the combinations that cannot work."""
 
 from collections.abc import Callable
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import attrs
 
-from sched_core.errors import InputError
+from sched_core.errors import InputError, UnknownName
 
 
 def _at_least(low: int) -> Callable[[Any, "attrs.Attribute[Any]", Any], None]:
@@ -21,10 +21,16 @@ def _at_least(low: int) -> Callable[[Any, "attrs.Attribute[Any]", Any], None]:
 Batching = Literal["continuous", "static", "padded"]
 
 
-def _known_batching(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
-    if value not in get_args(Batching):
-        expected = ", ".join(get_args(Batching))
-        raise InputError("unknown mode", field=field.name, value=value, expected=expected)
+def batching_mode(name: str) -> Batching:
+    """The mode called `name`; raises UnknownName."""
+    for mode in get_args(Batching):
+        if name == mode:
+            return cast("Batching", mode)
+    raise UnknownName("batching mode", name, get_args(Batching))
+
+
+def _known_batching(_: Any, __: Any, value: str) -> None:
+    batching_mode(value)
 
 
 def _fraction(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from sched_core.config import Batching
 from sched_core.engine import Watcher
 from sched_core.errors import InputError
 from sched_core.report import Report, Result
@@ -23,17 +24,19 @@ def compare(
     policies: Sequence[str],
     *,
     seeds: int = 1,
+    batching: Sequence[Batching] = (),
     jobs: int = 1,
     on_result: Callable[[Result], None] | None = None,
 ) -> Report:
     """Run each of `policies` on the same workloads: those of `seeds` seeds from the scenario's on.
 
+    With several modes of `batching` each policy runs in each of them.
     `jobs` processes (-1: one per core) give the same results as one. `on_result` is called in
     order. Raises UsageError before anything runs, PolicyError or NoProgress from a run.
     """
     if jobs != -1 and jobs < 1:
         raise InputError("out of range", field="jobs", value=jobs, expected="at least 1, or -1")
-    setting, runs = plan(scenario, policies, seeds)
+    setting, runs = plan(scenario, policies, seeds, batching)
     results = []
     for result in _executed(runs, jobs):
         results.append(result)

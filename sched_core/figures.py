@@ -65,6 +65,7 @@ FIGURES = (
     _share("slo_attainment", "SLO attainment", "higher"),
     _figure("preemptions", "preemptions"),
     _share("recompute_tax", "recompute tax", "lower"),
+    _share("padding_share", "padding", "lower"),
     _figure("swapped_bytes", "swapped", "MB", "lower", 1, 1e-6),
     _share("prefix_hit_rate", "prefix hit rate", "higher"),
     _share("kv_use.mean", "KV use mean"),

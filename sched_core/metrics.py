@@ -119,11 +119,13 @@ def _goodput(
 
 def _work(recorder: Recorder, block_bytes: int) -> dict[str, Any]:
     """What the steps did, the repeated and the moved apart; hits and queries are in tokens."""
+    padding = recorder.padding_tokens
     known = bool(block_bytes) or not recorder.swapped_blocks
     return {
         "computed_tokens": recorder.computed_tokens,
         "recomputed_tokens": recorder.recomputed_tokens,
         "recompute_tax": _ratio(recorder.recomputed_tokens, recorder.computed_tokens),
+        "padding_share": _ratio(padding, recorder.computed_tokens + padding) if padding else None,
         "preemptions": recorder.preemptions,
         "swap_outs": recorder.swap_outs,
         "swap_ins": recorder.swap_ins,

@@ -16,7 +16,10 @@ SCHEMA = 1
 class Result:
     """What one policy made of one workload."""
 
+    label: str
+    """Its column in a comparison."""
     policy: str
+    batching: str
     seed: int
     oracle: bool
     """Did a component see the true output lengths?"""
@@ -34,6 +37,7 @@ class Result:
         """All of it as plain JSON values."""
         return {
             "policy": self.policy,
+            "batching": self.batching,
             "seed": self.seed,
             "oracle": self.oracle,
             "components": self.components,
@@ -51,10 +55,10 @@ class Report:
 
     @property
     def summaries(self) -> dict[str, list[dict[str, Any]]]:
-        """Policy -> its summaries, one per seed."""
+        """Column -> its summaries, one per seed."""
         found: dict[str, list[dict[str, Any]]] = {}
         for result in self.results:
-            found.setdefault(result.policy, []).append(result.summary)
+            found.setdefault(result.label, []).append(result.summary)
         return found
 
     def differences(self) -> list[Difference]:

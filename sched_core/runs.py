@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from sched_core import catalogue
-from sched_core.config import EngineConfig
+from sched_core.config import Batching, EngineConfig
 from sched_core.engine import Engine, Watcher
 from sched_core.errors import InputError, PluginLoadError
 from sched_core.executor import Capacity, Executor, Hardware
@@ -27,6 +27,8 @@ class Run:
     hardware: Hardware
     block_bytes: int
     workload: Workload
+    label: str
+    """Its column: the policy, and the batching mode where several are compared."""
 
     def engine(self, watch: Watcher | None = None) -> Engine:
         """A fresh engine; raises InputError where the workload cannot be served."""
@@ -46,7 +48,9 @@ class Run:
         engine = self.engine(watch)
         recorder, policy = engine.run(), engine.state.policy
         return Result(
+            label=self.label,
             policy=self.scenario.policy,
+            batching=self.scenario.config.batching,
             seed=self.scenario.seed,
             oracle=policy.oracle,
             components=policy.answered(),
@@ -61,10 +65,17 @@ class Run:
 
 
 def plan(
-    scenario: Scenario, policies: Sequence[str], seeds: int = 1
+    scenario: Scenario,
+    policies: Sequence[str],
+    seeds: int = 1,
+    batching: Sequence[Batching] = (),
 ) -> tuple[dict[str, Any], list[Run]]:
-    """(the setting, the runs: policy by policy, seed by seed), all checked."""
+    """(the setting, the runs: policy by policy, mode by mode, seed by seed), all checked.
+
+    `batching` are the modes to compare; by default only the scenario's own.
+    """
     _check_choice(policies, seeds)
+    modes = list(batching) or [scenario.config.batching]
     hardware = _plugin("hardware", scenario.hardware, Hardware)
     executor = hardware.executor(scenario.model, block_size=scenario.config.block_size)
     capacity = _capacity(executor, scenario.config)
@@ -73,17 +84,21 @@ def plan(
     workloads = {seed: _workload(scenario, seed) for seed in chosen}
     runs = [
         Run(
-            scenario=attrs.evolve(ready, policy=policy, seed=seed),
+            scenario=attrs.evolve(
+                ready, policy=policy, seed=seed, config=attrs.evolve(ready.config, batching=mode)
+            ),
             hardware=hardware,
             block_bytes=capacity.block_bytes,
             workload=workloads[seed],
+            label=f"{policy} ({mode})" if len(modes) > 1 else policy,
         )
         for policy in policies
+        for mode in modes
         for seed in chosen
     ]
     for run in runs[:seeds]:
         _check_workload(run)
-    return _setting(runs[0], executor, seeds), runs
+    return _setting(runs[0], executor, seeds, modes), runs
 
 
 def _capacity(executor: Executor, config: EngineConfig) -> Capacity:
@@ -140,7 +155,7 @@ def _workload(scenario: Scenario, seed: int) -> Workload:
     return built
 
 
-def _setting(run: Run, executor: Executor, seeds: int) -> dict[str, Any]:
+def _setting(run: Run, executor: Executor, seeds: int, modes: Sequence[Batching]) -> dict[str, Any]:
     """What makes the results repeatable."""
     scenario, workload, hardware = run.scenario, run.workload, executor.describe()
     return {
@@ -155,6 +170,7 @@ def _setting(run: Run, executor: Executor, seeds: int) -> dict[str, Any]:
         "model": hardware.get("model"),
         "block_bytes": run.block_bytes,
         "config": attrs.asdict(scenario.config),
+        "batching": list(modes),
         "seed": scenario.seed,
         "seeds": seeds,
         "horizon": scenario.horizon,

@@ -4,7 +4,7 @@ import pytest
 from harness import aborting, play
 
 from sched_core.config import EngineConfig
-from sched_core.errors import InputError
+from sched_core.errors import UnknownName
 from sched_core.padding import padded
 from sched_core.plan import StepLoad
 
@@ -59,5 +59,5 @@ def test_padded_load() -> None:
 
 
 def test_unknown_mode_is_refused() -> None:
-    with pytest.raises(InputError, match=r"batching.*'dynamic'.*continuous, static, padded"):
+    with pytest.raises(UnknownName, match=r"batching mode 'dynamic'.*continuous, padded, static"):
         EngineConfig(batching="dynamic")  # type: ignore[arg-type]

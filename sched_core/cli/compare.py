@@ -15,6 +15,7 @@ from sched_core.cli.output import Format, format_option
 from sched_core.cli.results import print_report
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.whole_file import output_option, printed_to
+from sched_core.config import batching_mode
 from sched_core.report import Result
 
 
@@ -25,7 +26,12 @@ from sched_core.report import Result
     metavar="A,B,...",
     help="Separated by commas; the first is the baseline.",
 )
-@scenario_options
+@scenario_options("batching")
+@click.option(
+    "--batching",
+    metavar="MODE,...",
+    help="continuous, static or padded; several are compared. [default: continuous]",
+)
 @click.option("--seeds", type=int, default=1, show_default=True, help="Repeat over so many seeds.")
 @click.option(
     "--jobs", type=int, default=1, show_default=True, help="Processes; -1 is one per core."
@@ -35,6 +41,7 @@ from sched_core.report import Result
 def compare(
     file: Path | None,
     policies: str,
+    batching: str | None,
     seeds: int,
     jobs: int,
     style: Format,
@@ -43,9 +50,12 @@ def compare(
 ) -> None:
     """Compare policies on the SCENARIO file, or on what the options say."""
     scenario, names = chosen(file, given), policies.split(",")
+    modes = [batching_mode(mode) for mode in batching.split(",")] if batching else []
     with printed_to(output):
-        with _progress(len(names) * seeds) as advance:
-            report = experiment.compare(scenario, names, seeds=seeds, jobs=jobs, on_result=advance)
+        with _progress(len(names) * seeds * max(1, len(modes))) as advance:
+            report = experiment.compare(
+                scenario, names, seeds=seeds, batching=modes, jobs=jobs, on_result=advance
+            )
         print_report(report, style)
 
 

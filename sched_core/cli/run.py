@@ -20,7 +20,7 @@ from sched_core.ticks import Ticks
 
 
 @click.command()
-@scenario_options
+@scenario_options()
 @click.option("--policy", metavar="SPEC", help="Such as priority:aging=30+adaptive.")
 @click.option(
     "--decisions",

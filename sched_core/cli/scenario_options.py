@@ -98,12 +98,16 @@ def _click_type(kind: Any) -> Any:
 ENGINE_OPTIONS = [f"--{field.name.replace('_', '-')}" for field in attrs.fields(EngineConfig)]
 
 
-def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options; `chosen` turns what click hands over into a Scenario."""
-    options = _SCENARIO_OPTIONS + [_engine_option(field) for field in attrs.fields(EngineConfig)]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def scenario_options(*but: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add all options but those named; `chosen` turns what click hands over into a Scenario."""
+    fields = [field for field in attrs.fields(EngineConfig) if field.name not in but]
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(_SCENARIO_OPTIONS + [_engine_option(field) for field in fields]):
+            command = option(command)
+        return command
+
+    return add
 
 
 def chosen(file: Path | None, given: dict[str, Any]) -> Scenario:

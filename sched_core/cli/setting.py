@@ -21,6 +21,7 @@ def setting_lines(setting: Setting) -> Table:
 
 def _facts(setting: Setting) -> dict[str, str]:
     config = dict(setting["config"])
+    config["batching"] = "/".join(setting["batching"])
     blocks, on_host = config.pop("num_gpu_blocks"), config.pop("num_cpu_blocks")
     facts = {
         "schedfw": setting["schedfw"],

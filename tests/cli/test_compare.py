@@ -156,3 +156,23 @@ def test_bad_input_exits_2_with_one_line(arguments: list[str]) -> None:
     assert result.stdout == ""
     assert result.stderr.startswith("schedfw: error: ")
     assert result.stderr.count("\n") == 1
+
+
+def test_batching_modes_side_by_side() -> None:
+    options = ("--workload", "poisson:n=40:request_rate=8", "--format", "json")
+    modes = ["continuous", "static", "padded"]
+    result = schedfw("compare", "--policies", "fcfs", "--batching", ",".join(modes), *options)
+    document = json.loads(result.stdout)
+    assert [entry["batching"] for entry in document["policies"]] == modes
+    assert document["setting"]["batching"] == modes
+    continuous, static, padded = (entry["summary"] for entry in document["policies"])
+    assert continuous["ttft"]["mean"] < static["ttft"]["mean"] < padded["ttft"]["mean"]
+    assert static["tpot"]["mean"] < padded["tpot"]["mean"]
+    assert (static["padding_share"], continuous["padding_share"]) == (None, None)
+    assert 0 < padded["padding_share"] < 1
+
+
+def test_an_unknown_batching_mode_is_refused() -> None:
+    result = schedfw("compare", "--policies", "fcfs", "--batching", "continuous,statc")
+    assert result.exit_code == 2
+    assert "did you mean 'static'" in result.stderr
