@@ -67,8 +67,18 @@ def bind(components: list[tuple[str, object]]) -> dict[str, Hook]:
     return {name: Hook(name, _calls(getattr(manager.hook, name))) for name in HOOKS}
 
 
+class _Manager(pluggy.PluginManager):
+    """Does not look at the dozens of special methods that every object has: a run binds anew."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
+
+    def parse_hookspec_opts(self, module_or_class: Any, name: str) -> pluggy.HookspecOpts | None:
+        return None if name.startswith("__") else super().parse_hookspec_opts(module_or_class, name)
+
+
 def _manager() -> pluggy.PluginManager:
-    manager = pluggy.PluginManager(PROJECT)
+    manager = _Manager(PROJECT)
     manager.add_hookspecs(Decisions)
     manager.add_hookspecs(Events)
     return manager

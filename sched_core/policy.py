@@ -29,7 +29,7 @@ class Policy:
     """
 
     def __init__(self, components: list[tuple[str, object]]) -> None:
-        self.names = [name for name, _ in components]
+        self.components = components
         self.hooks = bind(components)
         self.oracle = any(getattr(component, "oracle", False) for _, component in components)
         """Does a component see the true output length?"""

@@ -14,6 +14,7 @@ from sched_core.errors import InputError
 from sched_core.hookspecs import Decisions, hookimpl
 from sched_core.policy import Policy
 from sched_core.request import RequestSpec
+from sched_core.testing.invariants import FCFS
 from sched_core.testing.runs import run_watched
 from sched_core.testing.strategies import configs, foolish_component, policies, workloads
 
@@ -68,7 +69,7 @@ def test_built_in_policies_finish_everything(
 
 @given(workloads(), configs(enable_chunked_prefill=True, batching="continuous"))
 def test_first_come_first_served(specs: list[RequestSpec], config: EngineConfig) -> None:
-    engine = watched(specs, config, Policy.from_spec("fcfs"), fcfs=True)
+    engine = watched(specs, config, Policy.from_spec("fcfs"), checks=FCFS)
     if engine is not None:
         columns = engine.recorder.columns()
         done = columns["finish_ns"] >= 0

@@ -15,7 +15,8 @@ from sched_core.policy import Policy
 from sched_core.records import Recorder
 from sched_core.request import Request, RequestSpec, SharedPrefix
 from sched_core.scheduler import Scheduler
-from sched_core.testing.invariants import InvariantError
+from sched_core.testing.invariants import FCFS, GENERAL
+from sched_core.testing.registry import InvariantError
 from sched_core.testing.runs import run_watched
 
 TIGHT = "R0(32,32,@0) R1(32,32,@0) R2(20,30,@1) R3(7,5,@3)"
@@ -27,7 +28,8 @@ def run(specs: Any = TIGHT, policy: str = "fcfs", **settings: Any) -> None:
     )
     listed = requests(specs) if isinstance(specs, str) else specs
     executor = Constant(step=1.0).executor(None, block_size=8)
-    run_watched(listed, config, Policy.from_spec(policy), executor, fcfs=policy == "fcfs")
+    checks = FCFS if policy == "fcfs" else GENERAL
+    run_watched(listed, config, Policy.from_spec(policy), executor, checks=checks)
 
 
 def leak_a_block(original: Any) -> Callable[..., None]:
@@ -136,5 +138,5 @@ def test_wrong_reference_count_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_swap_that_frees_host_blocks_too_early_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     run(policy="fcfs+swap", num_cpu_blocks=20)
     monkeypatch.setattr(KVCache, "end_step", lambda self: None)
-    with pytest.raises(InvariantError, match=r"A1.*host"):
+    with pytest.raises(InvariantError, match=r"A7.*host"):
         run(policy="fcfs+swap", num_cpu_blocks=20)

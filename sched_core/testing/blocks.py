@@ -1,31 +1,14 @@
-"""A: no KV block is lost, doubled or written by two."""
+"""A, after every step: tables fit what is computed, and what is shared is whole."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from sched_core.testing.observe import STEP_CHECKS, Observed, invariant
-
-
-@invariant("A1 blocks are conserved", STEP_CHECKS)
-def blocks_are_conserved(seen: Observed) -> Iterator[str]:
-    """Every block is in use or free, and in the free list once."""
-    kv = seen.state.kv
-    used = {block for request in seen.holders for block in request.blocks}
-    yield from _partition("device", kv.num_blocks, used, kv.device.free_order())
-    used = {block for request in seen.waiting for block in request.host_blocks}
-    yield from _partition("host", kv.num_host_blocks, used, kv.host.free_order())
+from sched_core.kv_cache import BlockPool
+from sched_core.testing.observe import Observed
+from sched_core.testing.registry import invariant
 
 
-def _partition(where: str, total: int, used: set[int], free: list[int]) -> Iterator[str]:
-    if len(set(free)) != len(free):
-        yield f"a {where} block is twice in the free list"
-    if used & set(free):
-        yield f"{where} blocks {sorted(used & set(free))} are in use and free"
-    if len(used) + len(free) != total:
-        yield f"{len(used)} {where} blocks in use + {len(free)} free is not {total}"
-
-
-@invariant("A2 tables fit what is computed", STEP_CHECKS)
+@invariant("A2 tables fit what is computed", "step")
 def tables_fit(seen: Observed) -> Iterator[str]:
     """Running: ceil(computed / block size) device blocks; swapped: as many on the host."""
     kv = seen.state.kv
@@ -38,22 +21,25 @@ def tables_fit(seen: Observed) -> Iterator[str]:
         if request.blocks or len(request.host_blocks) != need:
             yield f"{request.id} waits with {request.blocks} and {request.host_blocks}, not {need}"
     for request in seen.finished:
-        if request in seen.state.held:
-            continue
-        if request.blocks or request.host_blocks:
+        if request.host_blocks or (request.blocks and request not in seen.state.held):
             yield f"{request.id} is finished and holds {request.blocks}, {request.host_blocks}"
 
 
-@invariant("A3 reference counts are owners", STEP_CHECKS)
+@invariant("A3 reference counts are owners", "step")
 def references_are_owners(seen: Observed) -> Iterator[str]:
-    """A block's count is the number of tables that hold it."""
-    tables = Counter(block for request in seen.holders for block in request.blocks)
-    for block, owners in tables.items():
-        if seen.state.kv.device.owners(block) != owners:
-            yield f"block {block} is in {owners} tables, its count is otherwise"
+    """A block's count is the number of tables that hold it, on the device and on the host."""
+    kv = seen.state.kv
+    yield from _miscounted(kv.device, [request.blocks for request in seen.holders])
+    yield from _miscounted(kv.host, [request.host_blocks for request in seen.waiting])
 
 
-@invariant("A6 shared blocks are full", STEP_CHECKS)
+def _miscounted(pool: BlockPool, tables: Iterable[Sequence[int]]) -> Iterator[str]:
+    for block, owners in Counter(block for table in tables for block in table).items():
+        if pool.owners(block) != owners:
+            yield f"block {block} is in {owners} tables, its count is {pool.owners(block)}"
+
+
+@invariant("A6 shared blocks are full", "step")
 def shared_blocks_are_full(seen: Observed) -> Iterator[str]:
     """A block with two owners stands at one place in both tables and is never written."""
     size = seen.state.config.block_size
@@ -71,7 +57,7 @@ def shared_blocks_are_full(seen: Observed) -> Iterator[str]:
                 yield f"block {block} is shared without a prefix cache"
 
 
-@invariant("A7 an empty system holds nothing", STEP_CHECKS)
+@invariant("A7 an empty system holds nothing", "step")
 def empty_holds_nothing(seen: Observed) -> Iterator[str]:
     """With nobody in the system all blocks are free."""
     kv = seen.state.kv

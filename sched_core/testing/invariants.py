@@ -1,16 +1,25 @@
-"""All invariants, A to F, filed under their names. Importing this module registers them."""
+"""All invariants: A blocks, B tokens, C plans, D order, E liveness, F time and figures, H events.
 
-from sched_core.testing import blocks, order, steps, tokens
-from sched_core.testing.observe import FCFS_CHECKS, RUN_CHECKS, STEP_CHECKS, InvariantError, Ledger
+G, and H as far as it is about plugins, compare runs: those are checks of policies.
+"""
 
-__all__ = [
-    "FCFS_CHECKS",
-    "RUN_CHECKS",
-    "STEP_CHECKS",
-    "InvariantError",
-    "Ledger",
-    "blocks",
-    "order",
-    "steps",
-    "tokens",
-]
+from sched_core.testing import (
+    blocks,
+    events,
+    figures,
+    liveness,
+    memory,
+    order,
+    steps,
+    timing,
+    tokens,
+)
+from sched_core.testing.registry import FILED, Invariant
+
+MODULES = (memory, blocks, tokens, steps, order, liveness, timing, figures, events)
+
+FCFS: tuple[Invariant, ...] = tuple(FILED.values())
+"""Every invariant; all hold under first come, first served."""
+
+GENERAL: tuple[Invariant, ...] = tuple(each for each in FCFS if not each.fcfs)
+"""Those that hold under any legal policy."""

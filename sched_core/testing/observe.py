@@ -1,21 +1,29 @@
 """What the invariants look at: a step with what was before it, and a run at its end."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import attrs
 
 from sched_core.engine import Engine
+from sched_core.latency import Columns, in_state
 from sched_core.plan import StepPlan
-from sched_core.request import Request
+from sched_core.request import Request, RequestState
 from sched_core.state import SchedulerState
 
 
 class Progress(NamedTuple):
-    """How far a request was: positions in memory, tokens emitted."""
+    """How a request stood at the end of a step."""
 
     computed: int = 0
+    """Positions in memory."""
     emitted: int = 0
+    running: bool = False
+    key: tuple[float, int, int] = (0.0, 0, 0)
+    """Its place in the order of the queue."""
+    by_passed: int = 0
+    """How often so far somebody behind it in the queue was admitted while it was not."""
 
 
 @attrs.frozen
@@ -24,15 +32,16 @@ class Observed:
 
     plan: StepPlan
     state: SchedulerState
-    finished: list[Request]
-    rejected: Mapping[str, str]
-    grants: dict[Request, int]
+    finished: Sequence[Request]
+    grants: Mapping[Request, int]
     """Tokens of everyone that computed, in the order granted."""
     before: Mapping[Request, Progress]
-    """Progress at the end of the previous step; absent before the first grant."""
+    """Everyone alive at the end of the previous step."""
     after: Mapping[Request, Progress]
-    """Progress of everyone alive or finished in this step."""
-    waiting: list[Request]
+    """Everyone alive, or finished in this step."""
+    waiting: Sequence[Request]
+    idle_since_ns: int
+    """When the previous step ended."""
     engine: Engine
 
     @property
@@ -46,82 +55,41 @@ class Observed:
         return [*self.state.running, *self.state.held]
 
     @property
-    def swapped(self) -> list[Request]:
-        """Waiting with their KV on the host."""
-        return [request for request in self.waiting if request.host_blocks]
+    def ran(self) -> list[Request]:
+        """Who ran before the step and was not preempted in it."""
+        stayed = (*self.running, *self.finished)
+        return [r for r in stayed if self.before.get(r, Progress()).running]
+
+    def uses(self, *hooks: str) -> bool:
+        """Does the policy implement one of `hooks`?"""
+        return not self.state.policy.uses.isdisjoint(hooks)
 
 
-StepCheck = Callable[[Observed], Iterator[str]]
-RunCheck = Callable[[Engine], Iterator[str]]
+@attrs.frozen
+class Ended:
+    """A run at its end, with what was seen of it on the way."""
 
-STEP_CHECKS: dict[str, StepCheck] = {}
-RUN_CHECKS: dict[str, RunCheck] = {}
-FCFS_CHECKS: dict[str, StepCheck] = {}
-"""What holds under first come, first served with the youngest as victim, and only there."""
+    engine: Engine
+    granted: int
+    """Tokens, summed over the plans."""
+    copied: int
+    """Blocks copied to the host or back, summed over the plans."""
+    told: Counter[tuple[str, str]]
+    """(event, request id) -> how often observers were told; the tokens of `tokens_computed`."""
 
+    @property
+    def columns(self) -> Columns:
+        """The records, by column."""
+        return self.engine.recorder.columns()
 
-def invariant(name: str, registry: dict[str, Any]) -> Callable[[Any], Any]:
-    """File a check under its name; it yields a sentence for everything that is wrong."""
+    @property
+    def finished(self) -> Columns:
+        """The records of the requests that finished."""
+        columns = self.columns
+        done = in_state(columns, RequestState.FINISHED)
+        return {name: column[done] for name, column in columns.items()}
 
-    def file(check: Any) -> Any:
-        registry[name] = check
-        return check
-
-    return file
-
-
-class InvariantError(AssertionError):
-    """An invariant does not hold; `name` is the check's."""
-
-    def __init__(self, name: str, problem: str) -> None:
-        self.name = name
-        super().__init__(f"{name}: {problem}")
-
-
-class Ledger:
-    """Watches an engine and raises InvariantError at the first step that breaks a rule."""
-
-    def __init__(self, *, fcfs: bool = False) -> None:
-        self._checks = STEP_CHECKS | (FCFS_CHECKS if fcfs else {})
-        self._progress: dict[Request, Progress] = {}
-        self.engine: Engine
-        self.steps = 0
-
-    def __call__(
-        self,
-        plan: StepPlan,
-        state: SchedulerState,
-        finished: list[Request],
-        rejected: Mapping[str, str],
-    ) -> None:
-        """Check one step; pass the ledger as `watch` to `Engine` and set `engine`."""
-        waiting = state.waiting.ordered()
-        everyone = (*state.running, *waiting, *finished)
-        after = {
-            r: Progress(state.lockstep.computed(r), state.lockstep.emitted(r)) for r in everyone
-        }
-        observed = Observed(
-            plan,
-            state,
-            finished,
-            rejected,
-            dict(plan.scheduled()),
-            self._progress,
-            after,
-            waiting,
-            self.engine,
-        )
-        for name, check in self._checks.items():
-            _require(name, check(observed), f"step {plan.step}: ")
-        self._progress = {r: p for r, p in after.items() if r not in finished}
-        self.steps += 1
-
-    def close(self) -> None:
-        """Check the finished run."""
-        for name, check in RUN_CHECKS.items():
-            _require(name, check(self.engine), "at the end: ")
-
-
-def _require(name: str, problems: Iterator[str], where: str) -> None:
-    for problem in problems:
-        raise InvariantError(name, where + problem)
+    @property
+    def complete(self) -> bool:
+        """Has every request finished, or been refused? Else work was cut off in the middle."""
+        return bool(in_state(self.columns, RequestState.FINISHED, RequestState.REJECTED).all())

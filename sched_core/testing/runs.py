@@ -1,4 +1,4 @@
-"""One watched run: a policy on a small workload, every invariant checked at every step."""
+"""One watched run: a policy on a small workload, every invariant checked on the way."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,9 @@ from sched_core.engine import Engine
 from sched_core.executor import Executor
 from sched_core.policy import Policy
 from sched_core.request import RequestSpec
-from sched_core.testing.invariants import Ledger
+from sched_core.testing.invariants import GENERAL
+from sched_core.testing.ledger import Ledger
+from sched_core.testing.registry import Invariant
 from sched_core.workload import Workload
 
 
@@ -18,16 +20,17 @@ def run_watched(
     executor: Executor,
     *,
     seed: int = 0,
-    fcfs: bool = False,
+    checks: Sequence[Invariant] = GENERAL,
     max_steps: int = 3000,
 ) -> Engine:
     """Run to the end or `max_steps`; raises InvariantError at the first broken rule.
 
     A foolish policy may shuffle memory for very long; what it did until `max_steps` is checked.
     """
-    ledger = Ledger(fcfs=fcfs)
-    engine = Engine(config, policy, executor, Workload(specs), seed=seed, watch=ledger)
-    ledger.engine = engine
+    ledger = Ledger(checks)
+    watched = Policy([*policy.components, ("ledger", ledger)])
+    engine = Engine(config, watched, executor, Workload(specs), seed=seed, watch=ledger)
+    ledger.follow(engine)
     while ledger.steps < max_steps and engine.advance():
         pass
     engine.close()

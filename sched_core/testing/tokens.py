@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from sched_core.engine import Engine
 from sched_core.records import STATES
 from sched_core.request import RequestState
-from sched_core.testing.observe import RUN_CHECKS, STEP_CHECKS, Observed, Progress, invariant
+from sched_core.testing.observe import Ended, Observed, Progress
+from sched_core.testing.registry import invariant
 
 
-@invariant("B1 grants fit what is known", STEP_CHECKS)
+@invariant("B1 grants fit what is known", "step")
 def grants_fit(seen: Observed) -> Iterator[str]:
     """1 <= granted <= prompt + emitted - computed."""
     for request, tokens in seen.grants.items():
@@ -18,7 +18,7 @@ def grants_fit(seen: Observed) -> Iterator[str]:
             yield f"{request.id} was granted {tokens} tokens at {start} of {known}"
 
 
-@invariant("B2 budget and seats hold", STEP_CHECKS)
+@invariant("B2 budget and seats hold", "step")
 def budget_and_seats_hold(seen: Observed) -> Iterator[str]:
     """No more tokens than the budget, no more requests than seats."""
     config, tokens = seen.state.config, sum(seen.grants.values())
@@ -34,7 +34,7 @@ def budget_and_seats_hold(seen: Observed) -> Iterator[str]:
         yield f"{here} requests ran on {config.seats} seats"
 
 
-@invariant("B3 progress is lost only by preemption", STEP_CHECKS)
+@invariant("B3 progress is lost only by preemption", "step")
 def progress_is_kept(seen: Observed) -> Iterator[str]:
     """`computed` moves by the grant; a recompute drops it, a swap does not."""
     came_back = {*seen.plan.admitted, *seen.plan.resumed}
@@ -58,7 +58,7 @@ def _cached_start(seen: Observed, name: str, start: int, known: int) -> Iterator
         yield f"{name} starts at {start} without a prefix cache"
 
 
-@invariant("B4 a token comes when all known ones are computed", STEP_CHECKS)
+@invariant("B4 a token comes when all known ones are computed", "step")
 def tokens_come_when_due(seen: Observed) -> Iterator[str]:
     """`emitted` rises by one exactly when the step ends with computed == prompt + emitted."""
     for request, now in seen.after.items():
@@ -68,28 +68,40 @@ def tokens_come_when_due(seen: Observed) -> Iterator[str]:
             yield f"{request.id} went from {old} to {now.emitted} output tokens, due: {due}"
 
 
-@invariant("B5 computed tokens add up", RUN_CHECKS)
-def tokens_add_up(engine: Engine) -> Iterator[str]:
+@invariant("B5 computed tokens add up", "end")
+def tokens_add_up(run: Ended) -> Iterator[str]:
     """Sum of grants == for each request what it reached, less hits, plus recomputation."""
-    columns = engine.recorder.columns()
-    if (columns["state"] != STATES.index(RequestState.FINISHED)).any():
-        return  # a horizon cut work off; B3 has followed every step
-    reached = columns["prompt_len"] + columns["output_tokens"] - 1
-    useful = int((reached - columns["cached_tokens"]).sum())
-    total = engine.recorder.computed_tokens
-    again = int(columns["recomputed_tokens"].sum())
-    if total != useful + again:
-        yield f"{total} tokens computed, {useful} useful and {again} again"
+    if not run.complete:
+        return  # B3 has followed every step
+    done = run.finished
+    useful = int((done["prompt_len"] + done["output_tokens"] - 1 - done["cached_tokens"]).sum())
+    again = int(done["recomputed_tokens"].sum())
+    if run.granted != useful + again:
+        yield f"{run.granted} tokens computed, {useful} useful and {again} again"
 
 
-@invariant("B6 finished means complete", RUN_CHECKS)
-def finished_is_complete(engine: Engine) -> Iterator[str]:
-    """A finished request emitted exactly its output; everyone else carries a state or reason."""
-    columns, specs = engine.recorder.columns(), engine.workload.requests
-    for row, state in enumerate(columns["state"]):
-        spec = specs[columns["submitted_seq"][row]]
-        if STATES[state] is RequestState.FINISHED:
+@invariant("B6 finished means complete", "end")
+def finished_is_complete(run: Ended) -> Iterator[str]:
+    """A finished request emitted exactly its output; one that did not finish says why."""
+    columns, specs = run.columns, run.engine.workload.requests
+    for row, number in enumerate(columns["state"]):
+        spec, state = specs[row], STATES[number]
+        if state is RequestState.FINISHED:
             if columns["output_tokens"][row] != spec.output_len:
                 yield f"{spec.id} finished with {columns['output_tokens'][row]} tokens"
-        elif STATES[state] is RequestState.REJECTED and columns["reason"][row] < 0:
-            yield f"{spec.id} was rejected without a reason"
+        elif state in (RequestState.REJECTED, RequestState.ABORTED) and columns["reason"][row] < 0:
+            yield f"{spec.id} was {state.value} without a reason"
+
+
+@invariant("B8 counts are whole numbers", "step")
+def counts_are_whole(seen: Observed) -> Iterator[str]:
+    """Tokens, blocks and nanoseconds are ints >= 0, whatever a policy answered."""
+    state = seen.state
+    counts: dict[str, object] = {f"the grant of {r.id}": n for r, n in seen.grants.items()}
+    for request, now in seen.after.items():
+        counts[f"{request.id}'s computed tokens"] = now.computed
+        counts[f"{request.id}'s output tokens"] = now.emitted
+    counts |= {"the clock": state.now_ns, "the budget": state.budget_left}
+    for name, count in counts.items():
+        if type(count) is not int or count < 0:
+            yield f"{name} is {count!r}"

@@ -1,0 +1,126 @@
+"""Watches a run and holds it against the invariants."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from sched_core.engine import Engine
+from sched_core.hookspecs import hookimpl
+from sched_core.plan import StepPlan
+from sched_core.request import Request
+from sched_core.state import SchedulerState
+from sched_core.testing.invariants import GENERAL
+from sched_core.testing.memory import AuditedKVCache
+from sched_core.testing.observe import Ended, Observed, Progress
+from sched_core.testing.registry import Invariant, InvariantError
+from sched_core.view import RequestView
+
+
+@attrs.define(eq=False)
+class Ledger:
+    """Raises InvariantError when a rule is broken first.
+
+    It stands last in the stack of components, to be told the events; it is the engine's `watch`;
+    and `follow` lets it see the memory. After the run comes `close`.
+    """
+
+    checks: Sequence[Invariant] = GENERAL
+    steps: int = attrs.field(init=False, default=0)
+    _progress: Mapping[Request, Progress] = attrs.field(init=False, factory=dict)
+    _idle_since_ns: int = attrs.field(init=False, default=0)
+    _granted: int = attrs.field(init=False, default=0)
+    _copied: int = attrs.field(init=False, default=0)
+    _told: Counter[tuple[str, str]] = attrs.field(init=False, factory=Counter)
+    _engine: Engine = attrs.field(init=False)
+
+    def follow(self, engine: Engine) -> None:
+        """Attach to an engine that has not run yet."""
+        config, self._engine = engine.state.config, engine
+        engine.state.kv = AuditedKVCache(
+            engine.state.kv.num_blocks,
+            config.block_size,
+            config.num_cpu_blocks,
+            caching=config.enable_prefix_caching,
+            checks=self.checks,
+        )
+
+    def __call__(
+        self,
+        plan: StepPlan,
+        state: SchedulerState,
+        finished: list[Request],
+        rejected: Mapping[str, str],
+    ) -> None:
+        """Check one step."""
+        waiting = state.waiting.ordered()
+        after = {r: self._stand(r, plan, state) for r in (*state.running, *waiting, *finished)}
+        grants = dict(plan.scheduled())
+        seen = Observed(
+            plan,
+            state,
+            finished,
+            grants,
+            self._progress,
+            after,
+            waiting,
+            self._idle_since_ns,
+            self._engine,
+        )
+        for each in self.checks:
+            if each.when == "step":
+                _require(each.name, each.check(seen), f"step {plan.step}: ")
+        self._progress = {r: stand for r, stand in after.items() if r not in finished}
+        self._idle_since_ns = state.now_ns
+        self._granted += sum(grants.values())
+        self._copied += sum(len(s.sources) for s in (*plan.swapped_out, *plan.swapped_in))
+        self.steps += 1
+
+    def _stand(self, request: Request, plan: StepPlan, state: SchedulerState) -> Progress:
+        by_passed = self._progress.get(request, Progress()).by_passed
+        waits = request in state.waiting
+        if waits and request not in plan.preempted:
+            joined = (*plan.admitted, *plan.resumed)
+            by_passed += sum(other.sort_key > request.sort_key for other in joined)
+        lockstep = state.lockstep
+        return Progress(
+            lockstep.computed(request),
+            lockstep.emitted(request),
+            not waits,
+            request.sort_key,
+            by_passed,
+        )
+
+    def close(self) -> None:
+        """Check the finished run."""
+        ended = Ended(self._engine, self._granted, self._copied, self._told)
+        for each in self.checks:
+            if each.when == "end":
+                _require(each.name, each.check(ended), "at the end: ")
+
+    # -- events ---------------------------------------------------------------------------------
+
+    @hookimpl
+    def request_arrived(self, request: RequestView) -> None:
+        self._told["request_arrived", request.id] += 1
+
+    @hookimpl
+    def request_admitted(self, request: RequestView) -> None:
+        self._told["request_admitted", request.id] += 1
+
+    @hookimpl
+    def tokens_computed(self, request: RequestView, num_tokens: int) -> None:
+        self._told["tokens_computed", request.id] += num_tokens
+
+    @hookimpl
+    def request_preempted(self, request: RequestView) -> None:
+        self._told["request_preempted", request.id] += 1
+
+    @hookimpl
+    def request_finished(self, request: RequestView) -> None:
+        self._told["request_finished", request.id] += 1
+
+
+def _require(name: str, problems: Iterable[str], where: str) -> None:
+    for problem in problems:
+        raise InvariantError(name, where + problem)
