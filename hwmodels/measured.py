@@ -1,91 +1,115 @@
-"""Hardware known by measuring it: a linear price of a step, fitted to measured mixed steps.
+"""Hardware known by measuring it: the file that `schedfw hardware calibrate --out` writes."""
 
-    t = c0 + token T + request R + kv (context tokens) + chunk (prompt chunks)
-      + pair (query-key pairs of chunks) + sampled S + block_out, block_in x blocks copied
-
-Sums of what `StepLoad` holds, no coefficient below 0, so a larger step is never cheaper.
-"""
-
-from collections.abc import Sequence
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
-from hwmodels.checks import non_negative
-from hwmodels.costs import recompute_seconds
-from sched_core import StepLoad
-
-RECOMPUTE_CHUNK = 2048
-"""Tokens per chunk in `recompute`; policies ask for far less."""
-
-
-def _seconds(about: str) -> Any:
-    return attrs.field(default=0.0, validator=non_negative, metadata={"about": about})
+from hwmodels.linear_costs import LinearCosts
+from sched_core import Capacity, InputError, StepOutcome, StepPlan, configure
 
 
 @attrs.frozen(kw_only=True)
-class MeasuredCosts:
-    """The price of a step on a measured machine, with one model; all in seconds."""
+class Calibration:
+    """A machine's steps with one model: the price fitted to them, and how far off it is."""
 
-    c0: float = _seconds("per step")
-    token: float = _seconds("per new token")
-    request: float = _seconds("per request in the step")
-    kv: float = _seconds("per context token of a request")
-    chunk: float = _seconds("per prompt chunk")
-    pair: float = _seconds("per (query, key) pair of a chunk")
-    sampled: float = _seconds("per sampled token")
-    block_out: float = _seconds("per block copied to the host")
-    block_in: float = _seconds("per block copied back")
+    model: str
+    costs: LinearCosts
+    setting: Mapping[str, Any]
+    """Machine, versions and number format."""
+    error: Mapping[str, float]
+    """Of steps that the fit did not see; shares, not percent."""
+    block_size: int
+    """Tokens in the blocks whose copies were measured."""
+    kv_bytes_per_token: int
+    kv_memory: int
+    """Bytes for K and V when all memory may be used."""
+    max_model_len: int | None = None
 
-    def step(self, load: StepLoad) -> float:
-        """Seconds of a step; 0 only for an empty load."""
-        seconds = self.swap_out(load.blocks_out) + self.swap_in(load.blocks_in)
-        if load.new_tokens:
-            constants = (
-                self.c0, self.token, self.request, self.kv, self.chunk, self.pair, self.sampled
-            )  # fmt: skip
-            seconds += sum(a * b for a, b in zip(constants, features(load), strict=True))
-        return seconds
-
-    def recompute(self, tokens: int, beside: StepLoad) -> float:
-        """Chunks that ride in steps which hold `beside`; whole steps where that is empty."""
-        return recompute_seconds(self.step, tokens, beside, RECOMPUTE_CHUNK)
-
-    def swap_out(self, blocks: int) -> float:
-        return self.block_out * blocks
-
-    def swap_in(self, blocks: int) -> float:
-        return self.block_in * blocks
+    def to_toml(self) -> str:
+        """The file's text; `read` takes it back."""
+        values = attrs.asdict(self)
+        values["constants"] = values.pop("costs")
+        plain = {k: v for k, v in values.items() if v is not None and not isinstance(v, dict)}
+        lines = _lines(plain)
+        for name in ("constants", "error", "setting"):
+            lines += ["", f"[{name}]", *_lines(values[name])]
+        return "\n".join(lines) + "\n"
 
 
-def features(load: StepLoad) -> tuple[int, ...]:
-    """What c0, token, request, kv, chunk, pair and sampled are multiplied with."""
-    return (
-        1,
-        load.new_tokens,
-        load.decodes + load.prefills,
-        load.decode_kv_tokens + load.prefill_kv_tokens,
-        load.prefills,
-        load.prefill_pairs,
-        load.sampled,
-    )
+def _lines(table: Mapping[str, Any]) -> list[str]:
+    """TOML of numbers and plain strings, which is that of JSON."""
+    return [f"{key} = {json.dumps(value)}" for key, value in table.items()]
 
 
-def fit(loads: Sequence[StepLoad], seconds: Sequence[float]) -> MeasuredCosts:
-    """The constants whose relative errors have the least squares; copies are not fitted."""
-    from scipy.optimize import nnls  # loads slowly, and only this needs it
+def read(path: Path) -> Calibration:
+    """The calibration in a file; raises InputError naming file and field."""
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    except ValueError as error:
+        raise InputError(f"is not TOML: {error}", file=path) from None
+    constants = raw.pop("constants", {})
+    raw["costs"] = configure(LinearCosts, constants, where=f"{path}, [constants]")
+    found: Calibration = configure(Calibration, raw, where=str(path))
+    return found
 
-    rows = np.array([features(load) for load in loads], dtype=np.float64)
-    solution, _ = nnls(rows / np.array(seconds)[:, None], np.ones(len(seconds)))
-    names = ("c0", "token", "request", "kv", "chunk", "pair", "sampled")
-    return MeasuredCosts(**{n: float(f"{x:.4g}") for n, x in zip(names, solution, strict=True)})
+
+@attrs.frozen(kw_only=True)
+class Measured:
+    """This machine as `hardware calibrate` measured it: steps are priced, not run."""
+
+    path: str = attrs.field(metadata={"about": "file written by hardware calibrate --out"})
+
+    def executor(self, model: str | None, *, block_size: int) -> "MeasuredExecutor":
+        """Raises InputError where the file cannot be read, or was measured with another model."""
+        found = read(Path(self.path))
+        if model != found.model:
+            raise InputError(
+                f"{self.path} was measured with model {found.model!r}",
+                field="model",
+                value=model,
+                expected=found.model,
+            )
+        return MeasuredExecutor(found, block_size)
 
 
-def relative_errors(
-    costs: MeasuredCosts, loads: Sequence[StepLoad], seconds: Sequence[float]
-) -> NDArray[np.float64]:
-    """Priced / measured - 1 of each step: above 0 is priced too slow."""
-    priced = np.array([costs.step(load) for load in loads])
-    return np.asarray(priced / np.array(seconds) - 1, dtype=np.float64)
+@attrs.frozen
+class MeasuredExecutor:
+    """Prices the steps of the model that was measured."""
+
+    calibration: Calibration
+    block_size: int
+    modelled = True
+
+    @property
+    def costs(self) -> LinearCosts:
+        """A block of another size takes as much longer to copy as it is larger."""
+        measured, scale = self.calibration.costs, self.block_size / self.calibration.block_size
+        return attrs.evolve(
+            measured, block_out=measured.block_out * scale, block_in=measured.block_in * scale
+        )
+
+    def execute(self, plan: StepPlan) -> StepOutcome:
+        return StepOutcome(self.costs.step(plan.load))
+
+    def capacity(
+        self, *, block_size: int, gpu_memory_utilization: float, max_num_batched_tokens: int
+    ) -> Capacity:
+        """Blocks in that share of the memory that was free beside the weights."""
+        found = self.calibration
+        block_bytes = block_size * found.kv_bytes_per_token
+        blocks = int(found.kv_memory * gpu_memory_utilization) // block_bytes
+        return Capacity(blocks, found.max_model_len, block_bytes)
+
+    def describe(self) -> dict[str, object]:
+        """Model and machine, and the error of the prices."""
+        return {
+            "model": self.calibration.model,
+            **self.calibration.setting,
+            "efficiencies": f"fitted; {self.calibration.error['held_out']:.1%} mean error",
+        }

@@ -1,5 +1,6 @@
 """schedfw: a laboratory for LLM-serving schedulers. The names in `__all__` are the public API."""
 
+from sched_core.catalogue import configure
 from sched_core.config import EngineConfig
 from sched_core.engine import Engine
 from sched_core.errors import (
@@ -61,6 +62,7 @@ __all__ = [
     "Workload",
     "WorkloadSource",
     "compare",
+    "configure",
     "hookimpl",
     "simulate",
 ]

@@ -1,0 +1,61 @@
+"""The entry point `torch`. torch itself is imported when a run needs it: it may be missing."""
+
+from types import ModuleType
+from typing import Any
+
+import attrs
+
+from sched_core import Executor, InputError, PluginLoadError
+
+DEVICES = "auto (CUDA where there is one), cpu, cuda or cuda:NUMBER"
+
+
+def _text(default: str, about: str, **more: Any) -> Any:
+    return attrs.field(default=default, metadata={"about": about}, **more)
+
+
+def _number(default: float, about: str) -> Any:
+    return attrs.field(default=default, validator=_not_negative, metadata={"about": about})
+
+
+def _not_negative(_: object, field: "attrs.Attribute[Any]", value: float) -> None:
+    if not value >= 0:
+        raise InputError("out of range", field=field.name, value=value, expected="at least 0")
+
+
+@attrs.frozen(kw_only=True)
+class Torch:
+    """A real model on this machine's CUDA device or CPU: steps are run and timed, not priced."""
+
+    device: str = _text("auto", DEVICES)
+    dtype: str = _text("auto", "auto (the checkpoint's), float64, float32, bfloat16 or float16")
+    seed: int = _number(0, "of weights, prompts and draws")
+    threads: int = _number(0, "CPU threads; 0 leaves torch's choice")
+    temperature: float = _number(0.0, "0 takes the likeliest token, more draws with the seed")
+    costs: str = _text("", "file by hardware calibrate, for policies that compare costs")
+    prompts: str = _text("", "JSONL of texts by request id; without it prompts are random tokens")
+
+    def executor(self, model: str | None, *, block_size: int) -> Executor:
+        """An executor for a built-in model, or a directory with config.json and safetensors.
+
+        Raises InputError where the model would not be run exactly, PluginLoadError without torch.
+        """
+        if model is None:
+            raise InputError("the torch executor needs a model", field="model", expected="a name")
+        built: Executor = _setup().executor(self, model, block_size)
+        return built
+
+    def measure(self, model: str, *, steps: int, repeats: int) -> str:
+        """Time random mixed steps, and fit a price: the text of a file for `measured:path=`."""
+        text: str = _setup().calibration(self, model, steps, repeats).to_toml()
+        return text
+
+
+def _setup() -> ModuleType:
+    try:
+        from hwmodels.torch_executor import setup
+    except ModuleNotFoundError as error:
+        raise PluginLoadError(
+            f"hardware 'torch' needs {error.name}: pip install 'schedfw[torch]'"
+        ) from None
+    return setup

@@ -1,0 +1,142 @@
+"""Random mixed steps, run and timed: what a price is fitted to, and held against."""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import attrs
+import numpy as np
+
+from hwmodels.linear_costs import LinearCosts, fit, relative_errors
+from hwmodels.torch_executor.executor import StepRunner
+from sched_core import ScheduledRequest, StepLoad, Swap
+
+
+@attrs.frozen(kw_only=True)
+class Range:
+    """How large the measured steps may be; a fit says little beyond that."""
+
+    max_num_batched_tokens: int = 512
+    max_num_seqs: int = 32
+    max_model_len: int = 1024
+
+
+class Timed(NamedTuple):
+    """Steps with their times."""
+
+    loads: list[StepLoad]
+    seconds: list[float]
+    """Median of the repeats, per step."""
+    spread: list[float]
+    """(largest - smallest) / median of the repeats, per step."""
+
+    def every_second(self, start: int) -> "Timed":
+        """Half of the steps: those from `start`, 0 or 1, on."""
+        return Timed(self.loads[start::2], self.seconds[start::2], self.spread[start::2])
+
+
+class Part(NamedTuple):
+    """One request's part of a measured step, in tokens."""
+
+    computed: int
+    new: int
+    samples: bool = True
+
+
+Shape = list[Part]
+
+
+def random_shapes(limits: Range, count: int, seed: int) -> Iterator[Shape]:
+    """Mixed steps: up to `max_num_seqs` decodes of any context, and at times a few chunks."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        contexts = rng.integers(1, limits.max_model_len, _decodes(rng, limits))
+        shape = [Part(int(context), 1) for context in contexts]
+        budget = limits.max_num_batched_tokens - len(shape)
+        for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.35, 0.4, 0.15, 0.1])) or not shape):
+            longest = min(budget, limits.max_model_len)
+            if longest < 2:
+                break
+            new = int(np.exp(rng.uniform(np.log(2), np.log(longest + 1))))
+            computed = int(rng.integers(0, limits.max_model_len - new + 1)) * int(rng.integers(2))
+            shape.append(Part(computed, new, samples=bool(rng.integers(2))))
+            budget -= new
+        yield shape
+
+
+def _decodes(rng: np.random.Generator, limits: Range) -> int:
+    most = min(limits.max_num_seqs, limits.max_num_batched_tokens)
+    return int(np.exp(rng.uniform(0, np.log(most + 2)))) - 1
+
+
+def time_steps(runner: StepRunner, shapes: Sequence[Shape], repeats: int) -> Timed:
+    """Run every step `repeats` times, on K and V of no meaning."""
+    prepared = [_prepare(runner, shape) for shape in shapes]
+    for shares in prepared[:3]:
+        _seconds(runner, shares)  # a first run of anything is slow
+    times = [[_seconds(runner, shares) for shares in prepared] for _ in range(repeats)]
+    runs = list(zip(*times, strict=True))
+    medians = [statistics.median(run) for run in runs]
+    spread = [(max(run) - min(run)) / m for run, m in zip(runs, medians, strict=True)]
+    return Timed([load_of(shape) for shape in shapes], medians, spread)
+
+
+def _prepare(runner: StepRunner, shape: Shape) -> list[ScheduledRequest]:
+    """Each request with blocks of its own."""
+    shares, first = [], 1
+    for number, (computed, new, samples) in enumerate(shape):
+        blocks = -(-(computed + new) // runner.pool.block_size)
+        table = tuple(range(first, first + blocks))
+        shares.append(ScheduledRequest(f"measured {number}", new, computed, table, samples))
+        first += blocks
+    return shares
+
+
+def _seconds(runner: StepRunner, shares: Sequence[ScheduledRequest]) -> float:
+    for share in shares:
+        runner.tokens[share.id] = [1] * (share.num_computed_tokens + share.num_tokens)
+    return runner.run(shares).duration
+
+
+def load_of(shape: Shape) -> StepLoad:
+    """What a hardware model is told of such a step."""
+    decodes = [computed + 1 for computed, new, _ in shape if new == 1 and computed]
+    chunks = [(computed, new) for computed, new, _ in shape if new > 1 or not computed]
+    return StepLoad(
+        decodes=len(decodes),
+        decode_kv_tokens=sum(decodes),
+        prefills=len(chunks),
+        prefill_tokens=sum(new for _, new in chunks),
+        prefill_kv_tokens=sum(computed + new for computed, new in chunks),
+        prefill_pairs=sum(new * computed + new * (new + 1) // 2 for computed, new in chunks),
+        sampled=sum(part.samples for part in shape),
+    )
+
+
+def time_copies(runner: StepRunner, blocks: int = 16, repeats: int = 5) -> tuple[float, float]:
+    """Seconds per block copied (to the host, back)."""
+    ids = tuple(range(1, blocks + 1))
+    swap, times = [Swap("measured", ids, ids)], []
+    for _ in range(repeats):
+        times.append((runner.run((), swap, ()).duration, runner.run((), (), swap).duration))
+    out, back = (statistics.median(way) / blocks for way in zip(*times, strict=True))
+    return out, back
+
+
+def fitted(runner: StepRunner, timed: Timed) -> LinearCosts:
+    """The price fitted to `timed`, copies included."""
+    out, back = (float(f"{seconds:.4g}") for seconds in time_copies(runner))
+    return attrs.evolve(fit(timed.loads, timed.seconds), block_out=out, block_in=back)
+
+
+def errors(costs: LinearCosts, held_out: Timed) -> dict[str, float]:
+    """How far `costs` is from steps it was not fitted to, and how far those are from themselves."""
+    relative = relative_errors(costs, held_out.loads, held_out.seconds)
+    figures = {
+        "held_out": np.abs(relative).mean(),
+        "held_out_p90": np.quantile(np.abs(relative), 0.9),
+        "bias": relative.mean(),
+        "bias_of_sum": (relative * held_out.seconds).sum() / sum(held_out.seconds),
+        "spread": np.mean(held_out.spread),
+    }
+    return {name: round(float(value), 4) for name, value in figures.items()}

@@ -1,0 +1,134 @@
+"""From the parameters of `torch` to an executor. Models and prices are kept for the next run."""
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+import torch
+import transformers
+
+from hwmodels import measured
+from hwmodels.linear_costs import LinearCosts
+from hwmodels.measured import Calibration
+from hwmodels.torch_executor import measure, models
+from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
+from hwmodels.torch_executor.hardware import DEVICES, Torch
+from hwmodels.torch_executor.loaded import LoadedModel
+from hwmodels.torch_executor.memory import free_bytes
+from hwmodels.torch_executor.pool import KVPool
+from hwmodels.torch_executor.prompts import Prompts, SyntheticPrompts
+from hwmodels.torch_executor.texts import TextPrompts
+from sched_core import InputError
+
+QUICK = 24
+"""Steps that a run measures for its costs where no file gives them: about a second on a CPU."""
+
+
+def executor(settings: Torch, model: str, block_size: int) -> TorchExecutor:
+    """A fresh executor; a model that was loaded before is used again."""
+    loaded = _loaded(settings, model)
+    runner = _runner(loaded, block_size, settings)
+    return TorchExecutor(
+        runner,
+        _prompts(settings, loaded),
+        _costs(settings, model, block_size),
+        _setting(settings, loaded),
+    )
+
+
+def _loaded(settings: Torch, model: str) -> LoadedModel:
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    if settings.dtype not in ("auto", *models.DTYPES):
+        known = ", ".join(models.DTYPES)
+        raise InputError("unknown", field="dtype", value=settings.dtype, expected=f"auto, {known}")
+    return _load(model, settings.dtype, device(settings.device), settings.seed)
+
+
+_load = cache(lambda name, dtype, on, seed: models.load(name, dtype=dtype, device=on, seed=seed))
+
+
+def device(name: str) -> torch.device:
+    """The device called so; raises InputError where there is none."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        found = torch.device(name)
+    except RuntimeError:
+        found = None
+    if found is None or found.type not in ("cpu", "cuda"):
+        raise InputError("unknown device", field="device", value=name, expected=DEVICES)
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        raise InputError("this machine has no such CUDA device", field="device", value=name)
+    return found
+
+
+def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner:
+    pool = KVPool(loaded.layers, block_size, loaded.dtype, loaded.device)
+    return StepRunner(loaded, pool, temperature=settings.temperature, seed=settings.seed)
+
+
+def _prompts(settings: Torch, loaded: LoadedModel) -> Prompts:
+    if settings.prompts:
+        return TextPrompts.read(Path(settings.prompts), loaded)
+    return SyntheticPrompts(settings.seed, loaded.vocab)
+
+
+@cache
+def _costs(settings: Torch, model: str, block_size: int) -> LinearCosts:
+    """Those of a file, or a quick fit: the same for all runs of a process."""
+    if settings.costs:
+        found = measured.Measured(path=settings.costs)
+        return found.executor(model, block_size=block_size).costs
+    runner = _runner(_loaded(settings, model), block_size, settings)
+    shapes = list(measure.random_shapes(measure.Range(), QUICK, seed=0))
+    return measure.fitted(runner, measure.time_steps(runner, shapes, repeats=1))
+
+
+def calibration(settings: Torch, model: str, steps: int, repeats: int) -> Calibration:
+    """A price fitted to `steps` random steps, and its error on as many others."""
+    loaded, block_size = _loaded(settings, model), 16
+    runner = _runner(loaded, block_size, settings)
+    shapes = list(measure.random_shapes(measure.Range(), 2 * steps, settings.seed))
+    timed = measure.time_steps(runner, shapes, repeats)
+    seen, held_out = timed.every_second(0), timed.every_second(1)
+    costs = measure.fitted(runner, seen)
+    return Calibration(
+        model=model,
+        costs=costs,
+        setting=_setting(settings, loaded) | {"steps": steps, "repeats": repeats},
+        error=measure.errors(costs, held_out),
+        block_size=block_size,
+        kv_bytes_per_token=runner.pool.block_bytes // block_size,
+        kv_memory=free_bytes(loaded, 1.0, measure.Range().max_num_batched_tokens),
+        max_model_len=loaded.max_positions,
+    )
+
+
+def _setting(settings: Torch, loaded: LoadedModel) -> dict[str, object]:
+    """All that a time depends on."""
+    cuda = loaded.device.type == "cuda"
+    return {
+        "hardware": torch.cuda.get_device_name(loaded.device) if cuda else _cpu(),
+        "model": loaded.name,
+        "model_source": loaded.source,
+        "device": str(loaded.device),
+        "dtype": str(loaded.dtype).removeprefix("torch."),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "seed": settings.seed,
+        "temperature": settings.temperature,
+        "costs": settings.costs or f"fitted to {QUICK} steps at the start",
+    }
+
+
+def _cpu() -> str:
+    """The processor's name, where the system tells it, and its cores."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text("utf-8").splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor() or platform.machine()}, " + (
+        f"{os.cpu_count()} cores"
+    )
