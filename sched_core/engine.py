@@ -162,6 +162,7 @@ class Engine:
         state = self.state
         state.lockstep.disband(state.running)
         for request in (*state.running, *state.waiting.ordered()):
+            request.end_wait(self._now_ns)
             self.recorder.ended(request)
         while len(self._arrivals):
             if self._arrivals.next_ns() is None:

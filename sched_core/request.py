@@ -161,6 +161,12 @@ class Request:
     def __repr__(self) -> str:
         return f"<Request {self.id} {self.state.value}>"
 
+    def end_wait(self, now_ns: int) -> None:
+        """Add up the time since a preemption, if it is still out."""
+        if self.preempted_since_ns is not None:
+            self.preempted_ns += now_ns - self.preempted_since_ns
+            self.preempted_since_ns = None
+
     @property
     def known(self) -> int:
         """Tokens whose values are known: prompt + emitted. Exact outside lockstep."""

@@ -43,6 +43,7 @@ class Scheduler:
         """Note that a request, held by nobody any more, has ended."""
         request.state, request.reason = state, reason
         request.finish_ns = self.state.now_ns
+        request.end_wait(self.state.now_ns)
         self.recorder.ended(request)
         self._ended.append(request.id)
         self.tell("request_finished", request)
@@ -308,9 +309,7 @@ class Scheduler:
         """Move a request that was granted tokens by itself; did it emit one?"""
         if request.first_scheduled_ns is None:
             request.first_scheduled_ns = start_ns
-        if request.preempted_since_ns is not None:
-            request.preempted_ns += start_ns - request.preempted_since_ns
-            request.preempted_since_ns = None
+        request.end_wait(start_ns)
         old, new = request.computed, request.computed + tokens
         if old < request.high_water:
             again = min(new, request.high_water) - old

@@ -41,6 +41,7 @@ def test_while_it_is_swapped_out() -> None:
     played = play(aborting(text, R1=20.0), "fcfs+swap", num_gpu_blocks=6, num_cpu_blocks=3)
     assert played.at(17.0)["swapped_out"] == ["R1"]
     assert played.rows["R1"]["state"] == "aborted"
+    assert played.rows["R1"]["preempted_ns"] == 3_000_000_000
     assert played.engine.state.kv.free_host_blocks == 3
 
 

@@ -40,6 +40,12 @@ def test_a_horizon_cuts_off_at_the_step_that_reaches_it(horizon: float) -> None:
     assert played.rows["A"]["finish_ns"] == -1
 
 
+def test_a_spell_out_of_the_batch_is_counted_to_the_horizon() -> None:
+    played = play("R0(32,32,@0) R1(32,32,@0)", num_gpu_blocks=6, horizon=20.0)
+    assert played.at(17.0)["preempted"] == ["R1"]
+    assert played.rows["R1"]["preempted_ns"] == 3_000_000_000
+
+
 def test_a_closed_loop_sends_when_a_slot_is_free() -> None:
     played = play("A(4,3,@0) B(4,5,@0) C(4,1,@0) D(4,1,@9)", max_concurrency=2)
     arrivals = {name: row["arrival_ns"] / 1e9 for name, row in played.rows.items()}

@@ -21,15 +21,14 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
     special = path.exists() and not path.is_file()
     target = path.resolve()
     partial = target if special else target.with_name(f".{target.name}.{os.getpid()}.partial")
-    file = _opened(partial, path)
-    try:
-        with file:
+    try:  # first of all: an interrupt may come as soon as the file is there
+        with _opened(partial, path) as file:
             yield file
         if not special:
             partial.replace(target)
     finally:
-        if not special:
-            partial.unlink(missing_ok=True)
+        if not special and partial.exists():
+            partial.unlink()
 
 
 def _opened(partial: Path, path: Path) -> IO[str]:
