@@ -4,8 +4,8 @@
 
 Poisson arrivals at 5 requests/s, prompts of 50 to 2,000 tokens, outputs of 50 to 500, Llama-3-8B on
 one A100, a budget of 2,048 tokens, chunks of 512, 27,000 blocks; first come, first served, through
-the same plugin path as any policy. Each size runs in a process of its own, so that its peak memory
-is its own.
+the same plugin path as any policy. Each size runs twice, step by step and with leaps over decode
+steps that are all alike, each time in a process of its own, so that its peak memory is its own.
 """
 
 import json
@@ -38,21 +38,23 @@ def scenario(requests: int) -> Scenario:
     )
 
 
-def measure(requests: int) -> dict[str, Any]:
+def measure(requests: int, leaps: bool) -> dict[str, Any]:
     """Figures of one run; memory in bytes, of which `run_bytes` came after the workload stood."""
     _setting, (run,) = plan(scenario(requests), [POLICY])
+    engine = run.engine(leaps=leaps)
     before = peak_bytes()
     start = time.perf_counter()
-    result = run.execute()
+    recorder = engine.run()
     seconds = time.perf_counter() - start
     peak = peak_bytes()
     return {
         "requests": requests,
-        "finished": result.summary["finished"],
-        "steps": result.summary["steps"],
+        "leaps": leaps,
+        "finished": engine.counts()["finished"],
+        "steps": recorder.steps,
         "seconds": seconds,
         "requests_per_second": requests / seconds,
-        "steps_per_second": result.summary["steps"] / seconds,
+        "steps_per_second": recorder.steps / seconds,
         "peak_bytes": peak,
         "run_bytes": peak - before,
     }
@@ -64,9 +66,10 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def in_own_process(requests: int) -> dict[str, Any]:
+def in_own_process(requests: int, leaps: bool) -> dict[str, Any]:
     """`measure` in a fresh interpreter."""
-    command = [sys.executable, __file__, "--requests", str(requests), "--here"]
+    how = "leaps" if leaps else "steps"
+    command = [sys.executable, __file__, "--requests", str(requests), "--here", how]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures
@@ -75,7 +78,7 @@ def in_own_process(requests: int) -> dict[str, Any]:
 def table(rows: list[dict[str, Any]]) -> Table:
     """The figures as people read them."""
     shown = Table(box=None, pad_edge=False)
-    for name in ("requests", "finished", "steps", "seconds", "requests/s", "steps/s"):
+    for name in ("requests", "leaps", "finished", "steps", "seconds", "requests/s", "steps/s"):
         shown.add_column(name, justify="right")
     shown.add_column("peak MiB", justify="right")
     shown.add_column("bytes per finished request", justify="right")
@@ -86,7 +89,8 @@ def table(rows: list[dict[str, Any]]) -> Table:
 
 def cells(row: dict[str, Any]) -> list[str]:
     """One line of the table."""
-    counts = [f"{row[key]:,}" for key in ("requests", "finished", "steps")]
+    counts = [f"{row['requests']:,}", "yes" if row["leaps"] else "no"]
+    counts += [f"{row[key]:,}" for key in ("finished", "steps")]
     rates = [f"{row[key]:,.0f}" for key in ("requests_per_second", "steps_per_second")]
     memory = [f"{row['peak_bytes'] / MIB:,.0f}", f"{row['run_bytes'] / row['finished']:,.0f}"]
     return [*counts, f"{row['seconds']:.2f}", *rates, *memory]
@@ -95,13 +99,18 @@ def cells(row: dict[str, Any]) -> list[str]:
 @click.command()
 @click.option("--requests", type=int, multiple=True, default=(10_000, 100_000), show_default=True)
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here.")
-@click.option("--here", is_flag=True, hidden=True, help="Measure in this process, print JSON.")
-def main(requests: tuple[int, ...], path: Path | None, here: bool) -> None:
+@click.option(
+    "--here",
+    type=click.Choice(["steps", "leaps"]),
+    hidden=True,
+    help="Measure in this process, print JSON.",
+)
+def main(requests: tuple[int, ...], path: Path | None, here: str | None) -> None:
     """Measure the engine's speed at every size given."""
     if here:
-        click.echo(json.dumps(measure(*requests)))
+        click.echo(json.dumps(measure(*requests, here == "leaps")))
         return
-    rows = [in_own_process(size) for size in requests]
+    rows = [in_own_process(size, leaps) for size in requests for leaps in (False, True)]
     if path is not None:
         path.write_text(json.dumps(rows, indent=2) + "\n", "utf-8")
     Console(width=100).print(table(rows))

@@ -30,7 +30,7 @@ class Run:
     label: str
     """Its column: the policy, and the batching mode where several are compared."""
 
-    def engine(self, watch: Watcher | None = None) -> Engine:
+    def engine(self, watch: Watcher | None = None, *, leaps: bool = True) -> Engine:
         """A fresh engine; raises InputError where the workload cannot be served."""
         scenario = self.scenario
         return Engine(
@@ -41,6 +41,7 @@ class Run:
             seed=scenario.seed,
             horizon=scenario.horizon,
             watch=watch,
+            leaps=leaps,
         )
 
     def execute(self, watch: Watcher | None = None) -> Result:
