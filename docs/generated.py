@@ -12,7 +12,7 @@ import attrs
 import rich_click as click
 
 from hwmodels import costs, models
-from hwmodels.roofline import A100, GPUS
+from hwmodels.roofline import A100, GPUS, Roofline
 from sched_core.catalogue import Plugin, plugins
 from sched_core.cli import main
 from sched_core.cli.output import plain
@@ -20,6 +20,7 @@ from sched_core.cli.parameters import parameters
 from sched_core.hookspecs import Decisions
 from sched_core.policy import Policy
 
+_OURS = ("schedfw", "schedfw-contrib-policies")
 _LABEL = re.compile(r"^(?=[A-Z][A-Za-z ]*: )", re.MULTILINE)
 
 
@@ -86,13 +87,18 @@ def fields(cls: Any) -> str:
 
 def policies() -> str:
     """Every component of schedfw's two distributions, under the first decision it takes."""
-    found = [plugin for plugin in plugins("policies") if plugin.distribution.startswith("schedfw")]
+    found = _ours("policies")
     groups = {name: [p for p in found if _decides(p)[0] == name] for name, _ in _public(Decisions)}
     return "\n".join(
         "\n".join([f"## {hook}\n", *map(_component, group)])
         for hook, group in groups.items()
         if group
     )
+
+
+def _ours(kind: str) -> list[Plugin]:
+    """What comes with the repository, whatever else is installed."""
+    return [plugin for plugin in plugins(kind) if plugin.distribution in _OURS]
 
 
 def _decides(plugin: Plugin) -> list[str]:
@@ -118,6 +124,21 @@ def gpus() -> str:
 def _gpu(data: dict[str, Any]) -> list[object]:
     scaled = [data["peak_flops"] / 1e12, data["bandwidth"] / 1e9, data["memory"] / 2**30]
     return [data["gpu"], *(f"{value:g}" for value in scaled), data["source"]]
+
+
+def other_hardware() -> str:
+    """Every hardware of ours that is no roofline, and its parameters."""
+    return "\n".join(
+        f"### {plugin.name}\n\n{_flat(plugin.cls.__doc__)}\n\n{_abouts(plugin.cls)}"
+        for plugin in _ours("hardware")
+        if not issubclass(plugin.cls, Roofline)
+    )
+
+
+def _abouts(cls: type) -> str:
+    abouts = {field.alias: field.metadata["about"] for field in attrs.fields(cls)}
+    rows = ((f"`{p['name']}`", abouts[p["name"]], _default(p)) for p in parameters(cls))
+    return table(["parameter", "meaning", "default"], rows)
 
 
 def constants() -> str:
@@ -152,16 +173,19 @@ def shapes() -> str:
 def workload_parameters() -> str:
     """The parameters of the workloads, each with those that have it."""
     owners: dict[tuple[str, ...], list[str]] = {}
-    for plugin in plugins("workloads"):
+    for plugin in _ours("workloads"):
         for p in parameters(plugin.cls):
-            default = "must be given" if p["required"] else _shown(p["default"])
-            owners.setdefault((f"`{p['name']}`", p["type"], default), []).append(plugin.name)
+            owners.setdefault((f"`{p['name']}`", p["type"], _default(p)), []).append(plugin.name)
     rows = ([*facts, ", ".join(names)] for facts, names in owners.items())
     return table(["parameter", "type", "default", "workloads"], rows)
 
 
+def _default(parameter: dict[str, Any]) -> str:
+    return "must be given" if parameter["required"] else _shown(parameter["default"])
+
+
 def _shown(default: object) -> str:
-    return "none" if default is None else f"`{default}`"
+    return "none" if default in (None, "") else f"`{default}`"
 
 
 def commands() -> str:

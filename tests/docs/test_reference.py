@@ -64,13 +64,6 @@ def test_a_table_has_every_name(page: str, heading: str) -> None:
     assert sorted(named) == sorted(TABLES[page, heading]())
 
 
-def test_hardware_names_every_gpu() -> None:
-    specs = first_column("hardware.md", "GPUs")
-    assert sorted(spec.partition(":")[0] for spec in specs) == [
-        plugin.name for plugin in plugins("hardware") if plugin.distribution == "schedfw"
-    ]
-
-
 def test_workloads_names_every_source() -> None:
     text = (REFERENCE / "workloads.md").read_text("utf-8").partition("## Parameters")[0]
     ours = [plugin.name for plugin in plugins("workloads") if plugin.distribution == "schedfw"]
