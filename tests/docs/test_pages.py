@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import rich_click as click
 from doc_pages import (
     DOWNLOADS,
     PAGES,
@@ -19,6 +20,9 @@ from doc_pages import (
     run,
     shows,
 )
+from markdown_it import MarkdownIt
+
+from sched_core.cli import main
 
 PARSERS = {
     "python": lambda text: compile(text, "fragment", "exec"),
@@ -76,6 +80,30 @@ def test_no_command_hides_in_a_block_of_another_language() -> None:
         if line.lstrip("$ ").startswith(("schedfw ", "pip ", "python ", "pytest"))
     ]
     assert typed == []
+
+
+def test_commands_within_the_text_exist() -> None:
+    spans = [
+        child.content
+        for page in PAGES
+        for token in MarkdownIt().parse(page.read_text("utf-8"))
+        for child in token.children or []
+        if child.type == "code_inline" and child.content.startswith("schedfw ")
+    ]
+    assert spans
+    assert [span for span in spans if not exists(span)] == []
+
+
+def exists(typed: str) -> bool:
+    """Does `schedfw` have this command, with these options?"""
+    _program, *words = typed.split()
+    command: click.Command = main
+    known = set(main.params)
+    while words and isinstance(command, click.Group) and words[0] in command.commands:
+        command = command.commands[words.pop(0)]
+        known |= set(command.params)
+    options = {option for parameter in known for option in parameter.opts}
+    return {word for word in words if word.startswith("-")} <= options
 
 
 @pytest.mark.parametrize(
