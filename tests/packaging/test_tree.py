@@ -28,7 +28,7 @@ PACKAGES = {
     [
         r"/(work|root|home|Users|opt|mnt|srv)/",  # of one machine
         r"[.]library",
-        r"(pypi[.]|pythonhosted|index-url|find-links)",  # a registry is the user's choice
+        r"(pypi[.]|python[h]osted|index[-]url|find[-]links)",  # a registry is the user's choice
     ],
 )
 def test_no_file_names_a_place_of_one_machine(place: str) -> None:
