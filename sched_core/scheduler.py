@@ -163,10 +163,11 @@ class Scheduler:
         return answer
 
     def _last_in_order(self) -> Request:
-        """The running request with the worst effective priority, or the last one admitted."""
+        """The running request with the worst effective priority, then the latest arrival.
+
+        Under strict first come, first served that is the last one admitted, as in vLLM.
+        """
         policy, now = self.state.policy, self.state.now_ns / NANOSECONDS
-        if "effective_priority" not in policy.uses:
-            return self.state.running[-1]
         if policy.moves != "static":
             for request in self.state.running:
                 key = policy.effective_priority(request.view, now)

@@ -136,3 +136,12 @@ def test_everyone_is_counted_at_every_step() -> None:
 def test_a_request_may_be_the_same_spec_in_two_runs() -> None:
     specs = [RequestSpec("A", 0.0, 4, 4)]
     assert play(specs).lines == play(specs).lines
+
+
+def test_without_an_order_the_latest_arrival_yields_not_the_last_admitted() -> None:
+    specs = "A(32,30,@0) BIG(64,20,@1) S(16,60,@2) T(16,60,@3)"
+    settings = {"num_gpu_blocks": 8, "scheduler_reserve_full_isl": False}
+    bare = play(specs, "skip-ahead", **settings)
+    ordered = play(specs, "fcfs+skip-ahead", **settings)
+    assert bare.lines == ordered.lines
+    assert any(line["preempted"] for line in bare.lines)
