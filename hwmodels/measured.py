@@ -53,8 +53,7 @@ def read(path: Path) -> Calibration:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
     except ValueError as error:
         raise InputError(f"is not TOML: {error}", file=path) from None
-    constants = raw.pop("constants", {})
-    raw["costs"] = configure(LinearCosts, constants, where=f"{path}, [constants]")
+    raw["costs"] = raw.pop("constants", {})
     found: Calibration = configure(Calibration, raw, where=str(path))
     return found
 

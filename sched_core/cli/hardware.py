@@ -8,6 +8,7 @@ import attrs
 import rich_click as click
 
 from sched_core.catalogue import Plugin, build, plugins
+from sched_core.cli import hardware_real
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
@@ -28,12 +29,14 @@ _ERROR_FIELDS = [field.name for field in attrs.fields(Deviation)]
 _MODEL_HELP = "A name such as llama-3-8b, or a path to a Hugging Face config.json."
 
 _spec = click.argument("spec", metavar="NAME")
+_executor = click.option(
+    "--executor", metavar="NAME", help="Run steps of a real model, such as torch:threads=1."
+)
 _model = click.option("--model", required=True, help=_MODEL_HELP)
 _against = click.option(
     "--against",
     "file",
     type=click.Path(path_type=Path),
-    required=True,
     help="CSV of measured steps: model, kind, tokens, batch, kv_len, measured_ms.",
 )
 
@@ -172,13 +175,32 @@ def _prices(costs: Costs) -> dict[str, float]:
 @_spec
 @_model
 @_against
+@_executor
+@click.option("--policy", "policies", multiple=True, help="With --executor: may be repeated.")
+@click.option("--workload", default=hardware_real.WORKLOAD, help="With --executor.")
 @format_option
-def validate_command(spec: str, model: str, file: Path, style: Format) -> None:
+def validate_command(
+    spec: str,
+    model: str,
+    file: Path | None,
+    executor: str | None,
+    policies: tuple[str, ...],
+    workload: str,
+    style: Format,
+) -> None:
     """The relative error of NAME's step times against measured ones, per kind of step.
 
     `error` is the mean of the absolute values, `bias` the mean with sign (above 0: priced too
     slow), `worst` the one furthest from 0.
+
+    With --executor, NAME is a file written by `calibrate --out`: a workload is run for real and in
+    simulation, at light load and at 1.5 times the most that can be served.
     """
+    if executor is not None:
+        hardware_real.compare(spec, executor, model, policies, workload, style)
+        return
+    if file is None:
+        raise UsageError("validate needs --against FILE, or --executor NAME")
     steps = read_steps(file)
     errors = _errors(steps, _pricer(build("hardware", spec), model))
     if style == "json":
@@ -203,20 +225,45 @@ def _percentages(item: Deviation) -> tuple[object, ...]:
 
 
 @hardware.command("calibrate")
-@_spec
+@click.argument("spec", metavar="[NAME]", required=False)
 @_model
 @_against
+@_executor
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="With --executor.")
+@click.option("--steps", default=100, help="With --executor: steps to fit to. [default: 100]")
+@click.option("--repeats", default=5, help="With --executor: runs of each step. [default: 5]")
 @format_option
-def calibrate_command(spec: str, model: str, file: Path, style: Format) -> None:
+def calibrate_command(
+    spec: str | None,
+    model: str,
+    file: Path | None,
+    executor: str | None,
+    out: Path | None,
+    steps: int,
+    repeats: int,
+    style: Format,
+) -> None:
     """The constants of NAME that come closest to measured step times.
 
     `error` is that of the rows fitted. `left out` prices each row by a fit to the two thirds of
     the rows that do not hold it, which is what to expect of rows that are not in the file.
+
+    With --executor random mixed steps are run and timed here, and a linear price fitted to them is
+    written to --out, for `--hardware measured:path=FILE`.
     """
-    instance, steps = build("hardware", spec), read_steps(file)
+    if executor is not None:
+        if out is None:
+            raise UsageError("calibrate --executor needs --out FILE")
+        hardware_real.calibrate(executor, model, out, steps=steps, repeats=repeats)
+        return
+    if spec is None or file is None:
+        raise UsageError(
+            "calibrate needs NAME and --against FILE, or --executor NAME and --out FILE"
+        )
+    instance, measured = build("hardware", spec), read_steps(file)
     if not isinstance(instance, Calibrated):
         raise UsageError(f"hardware {spec!r} has no constants that could be fitted")
-    constants, fitted, left_out = _calibration(instance, model, steps)
+    constants, fitted, left_out = _calibration(instance, model, measured)
     if style == "json":
         errors = {"fitted": fitted, "left_out": left_out}
         listed = {key: [attrs.asdict(item) for item in found] for key, found in errors.items()}

@@ -1,9 +1,9 @@
 """`schedfw run`: one policy over one workload."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import rich_click as click
 
@@ -16,6 +16,7 @@ from sched_core.decisions import writer
 from sched_core.engine import Watcher
 from sched_core.errors import UsageError
 from sched_core.experiment import simulate
+from sched_core.step_times import recorder
 from sched_core.ticks import Ticks
 
 
@@ -27,12 +28,18 @@ from sched_core.ticks import Ticks
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write one JSON line per step here.",
 )
+@click.option(
+    "--record-times",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write how long each step took here, for --replay-times.",
+)
 @click.option("--ticks", is_flag=True, help="Print what each request did in every step.")
 @format_option
 @output_option
 def run(
     file: Path | None,
     decisions: Path | None,
+    record_times: Path | None,
     ticks: bool,
     style: Format,
     output: Path | None,
@@ -43,13 +50,18 @@ def run(
         raise UsageError(f"--ticks prints a table; with --format {style} use --decisions FILE")
     scenario = chosen(file, given)
     with printed_to(output):
-        with whole_file(decisions) if decisions else nullcontext() as lines:
+        with _written(decisions) as lines, _written(record_times) as times:
             seen = Ticks()
             watchers = ([writer(lines.write)] if lines else []) + ([seen] if ticks else [])
+            watchers += [recorder(times.write)] if times else []
             report = simulate(scenario, watch=_all(watchers))
         if ticks:
             print_ticks(seen.ticks, report.results[0].components)
         print_report(report, style)
+
+
+def _written(path: Path | None) -> AbstractContextManager[IO[str] | None]:
+    return whole_file(path) if path else nullcontext()
 
 
 def _all(watchers: Sequence[Watcher]) -> Watcher | None:

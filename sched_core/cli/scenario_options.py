@@ -8,6 +8,7 @@ import attrs
 import rich_click as click
 
 from sched_core import scenario as scenarios
+from sched_core.cli.executor_options import EXECUTOR_OPTIONS, with_hardware
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError
 from sched_core.scenario import Scenario
@@ -62,6 +63,7 @@ _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
         help="A name, or a path to a Hugging Face config.json. "
         f"[default: {scenarios.DEFAULT_MODEL}]",
     ),
+    *EXECUTOR_OPTIONS,
     click.option("--seed", type=int, help="Seed of everything random. [default: 0]"),
     click.option("--horizon", type=float, help="Cut the run off after so many seconds."),
     click.option(
@@ -113,6 +115,7 @@ def scenario_options(*but: str) -> Callable[[Callable[..., Any]], Callable[..., 
 def chosen(file: Path | None, given: dict[str, Any]) -> Scenario:
     """The scenario in `file`, or the default one, under the options that were given."""
     keys = {key: value for key, value in given.items() if value is not None and value != {}}
+    keys = with_hardware(keys)
     config = {
         field.name: keys.pop(field.name)
         for field in attrs.fields(EngineConfig)

@@ -1,0 +1,101 @@
+"""`hardware calibrate` and `validate` with `--executor`: by steps and runs of a real model."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import attrs
+
+from sched_core.catalogue import build
+from sched_core.cli.output import Format, print_csv, print_json, print_table
+from sched_core.cli.whole_file import whole_file
+from sched_core.config import EngineConfig
+from sched_core.errors import UsageError
+from sched_core.real_runs import Validation, validate
+from sched_core.scenario import Scenario
+
+POLICIES = ("fcfs", "sjf+predict-oracle", "chunk:size=64")
+"""What is compared by default: an order, a chunk size, and neither."""
+
+WORKLOAD = "poisson:n=60:prompt_len=16..512:output_len=8..64"
+ENGINE = EngineConfig(
+    max_num_batched_tokens=512, max_num_seqs=32, num_gpu_blocks=2000, max_model_len=1024
+)
+"""Sizes within those of the steps that calibration measures."""
+
+
+@runtime_checkable
+class Measurable(Protocol):
+    """Hardware that can time steps of its own: an optional part of a plugin."""
+
+    def measure(self, model: str, *, steps: int, repeats: int) -> str:
+        """Time `steps` random mixed steps, and as many for a check, each `repeats` times; returns
+        the text of a TOML file that `measured:path=FILE` reads."""
+
+
+def calibrate(executor: str, model: str, out: Path, *, steps: int, repeats: int) -> None:
+    """Measure this machine into the file `out`."""
+    instance = build("hardware", executor)
+    if not isinstance(instance, Measurable):
+        raise UsageError(f"hardware {executor!r} runs no steps of its own that could be timed")
+    with whole_file(out) as file:
+        file.write(instance.measure(model, steps=steps, repeats=repeats))
+    print(out.read_text("utf-8"), end="")
+
+
+def compare(
+    path: str, executor: str, model: str, policies: Sequence[str], workload: str, style: Format
+) -> None:
+    """Print what simulation on the measured machine `path` says beside what happens for real."""
+    real = Scenario(hardware=executor, model=model, workload=workload, config=ENGINE)
+    found = validate(real, f"measured:path={path}", policies or POLICIES)
+    if style == "json":
+        setting = {"hardware": path, "executor": executor, "model": model, "workload": workload}
+        print_json({**setting, "config": attrs.asdict(ENGINE), **_document(found)})
+    elif style == "csv":
+        print_csv(_FIGURES, map(_figure, found.figures))
+    else:
+        _print(found)
+
+
+_FIGURES = ("load", "policy", "figure", "measured", "simulated", "error")
+
+
+def _figure(row: Any) -> tuple[object, ...]:
+    return tuple(getattr(row, name) for name in _FIGURES)
+
+
+def _document(found: Validation) -> dict[str, Any]:
+    return {
+        "saturation": found.saturation,
+        "figures": [dict(zip(_FIGURES, _figure(row), strict=True)) for row in found.figures],
+        "steps": [attrs.asdict(row) for row in found.steps],
+        "rankings": [{**attrs.asdict(row), "agrees": row.agrees} for row in found.rankings],
+    }
+
+
+def _print(found: Validation) -> None:
+    print_table(
+        _FIGURES,
+        (
+            (row.load, row.policy, row.figure, f"{row.measured:.4g}", f"{row.simulated:.4g}",
+             f"{row.error:+.1%}")
+            for row in found.figures
+        ),
+    )  # fmt: skip
+    print_table(
+        ["load", "policy", "steps", "step error", "bias", "of their sum"],
+        (
+            (row.load, row.policy, row.steps, f"{row.error:.1%}", f"{row.bias:+.1%}",
+             f"{row.total:+.1%}")
+            for row in found.steps
+        ),
+    )  # fmt: skip
+    print_table(
+        ["load", "best to worst by", "measured", "simulated", "agrees"],
+        (
+            (row.load, row.figure, " < ".join(row.measured), " < ".join(row.simulated),
+             "yes" if row.agrees else "no")
+            for row in found.rankings
+        ),
+    )  # fmt: skip
