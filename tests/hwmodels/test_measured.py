@@ -1,0 +1,139 @@
+"""Files of measurements: a machine's price, and the step times of a run."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from harness import config_of, requests
+
+from hwmodels.linear_costs import LinearCosts
+from hwmodels.measured import Calibration, Measured, read
+from hwmodels.recorded import Recorded
+from sched_core import Engine, InputError, Policy, SchedfwError, StepOutcome, Workload
+from sched_core.decisions import writer
+from sched_core.step_times import recorder
+
+CALIBRATION = Calibration(
+    model="tiny-llama",
+    costs=LinearCosts(c0=1e-3, token=2e-5, block_out=4e-6, block_in=5e-6),
+    setting={"hardware": 'a "quoted" machine', "threads": 1, "temperature": 0.0},
+    error={"held_out": 0.05, "bias": -0.01},
+    block_size=16,
+    kv_bytes_per_token=100,
+    kv_memory=1_000_000,
+    max_model_len=512,
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "machine.toml"
+    path.write_text(CALIBRATION.to_toml(), "utf-8")
+    return path
+
+
+def test_a_calibration_survives_its_file(file: Path) -> None:
+    assert read(file) == CALIBRATION
+
+
+def test_it_prices_steps_and_says_what_fits(file: Path) -> None:
+    executor = Measured(path=str(file)).executor("tiny-llama", block_size=32)
+    assert executor.costs.swap_out(1) == pytest.approx(8e-6)  # twice the tokens of 16
+    capacity = executor.capacity(
+        block_size=32, gpu_memory_utilization=0.5, max_num_batched_tokens=64
+    )
+    assert attrs.astuple(capacity) == (156, 512, 3200)
+    assert executor.describe()["efficiencies"] == "fitted; 5.0% mean error"
+
+
+def test_another_model_is_refused(file: Path) -> None:
+    with pytest.raises(InputError, match="measured with model 'tiny-llama'"):
+        Measured(path=str(file)).executor("llama-3.1-8b", block_size=16)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("c0 = 0.001", "c0 = -1", "c0"),
+        ("c0 = 0.001", "x = 1", "'costs' does not fit"),
+        ("kv_memory = 1000000", "", "'kv_memory' is missing"),
+        ("[error]", "[error", "is not TOML"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named(file: Path, old: str, new: str, problem: str) -> None:
+    file.write_text(file.read_text("utf-8").replace(old, new), "utf-8")
+    with pytest.raises(InputError) as error:
+        read(file)
+    assert str(file) in str(error.value)
+    assert problem in str(error.value)
+
+
+@attrs.frozen
+class Jittery:
+    """Steps that never take the same time twice, as on a real machine."""
+
+    costs: LinearCosts = CALIBRATION.costs
+    draws: random.Random = attrs.field(factory=lambda: random.Random(5))
+
+    def execute(self, plan: Any) -> StepOutcome:
+        return StepOutcome(self.costs.step(plan.load) * self.draws.uniform(0.5, 2.0))
+
+
+SPECS = requests("A(30,9,@0) B(17,12,@0.001) C(45,20,@0.002) D(9,3,@0.006) E(20,30,@0.02)")
+CONFIG = config_of({"block_size": 4, "num_gpu_blocks": 24, "num_cpu_blocks": 30})
+
+
+def decisions(executor: Any, specs: Any = SPECS, also: Any = None) -> list[str]:
+    lines: list[str] = []
+    note = writer(lines.append)
+
+    def watch(*step: Any) -> None:
+        note(*step)
+        if also is not None:
+            also(*step)
+
+    policy = Policy.from_spec("priority-aging+adaptive")
+    Engine(CONFIG, policy, executor, Workload(specs), watch=watch).run()
+    return lines
+
+
+@pytest.fixture
+def times(tmp_path: Path) -> Path:
+    path = tmp_path / "times.jsonl"
+    with path.open("w") as file:
+        decisions(Jittery(), also=recorder(file.write))
+    return path
+
+
+def test_a_recorded_run_replays_byte_for_byte(times: Path) -> None:
+    played = decisions(Jittery())
+    assert any('"preempted":["' in line for line in played)
+    assert decisions(Recorded(path=str(times)).executor(None, block_size=4)) == played
+
+
+def test_a_replay_of_another_run_is_refused(times: Path) -> None:
+    executor = Recorded(path=str(times)).executor(None, block_size=4)
+    with pytest.raises(SchedfwError, match="step 0 is not the recorded one"):
+        decisions(executor, SPECS[1:])
+
+
+def test_the_pool_is_the_recorded_one(times: Path) -> None:
+    capacity = (
+        Recorded(path=str(times))
+        .executor(None, block_size=4)
+        .capacity(block_size=4, gpu_memory_utilization=0.9, max_num_batched_tokens=1)
+    )
+    assert capacity.num_gpu_blocks == 24
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("", "is empty"), ("[1", "not JSON"), ('{"a": 1}', "no record")]
+)
+def test_a_record_that_cannot_be_used_is_named(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "times.jsonl"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem) as error:
+        Recorded(path=str(path)).executor(None, block_size=4)
+    assert str(path) in str(error.value)

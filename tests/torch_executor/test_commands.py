@@ -1,0 +1,70 @@
+"""The command line: run for real, replay, calibrate, validate."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sched_core.cli import main
+
+SMALL = [
+    "--workload=poisson:request_rate=60:n=12:prompt_len=8..60:output_len=4..12",
+    "--num-gpu-blocks=12",
+    "--policy=youngest+swap",
+    "--num-cpu-blocks=40",
+    "--no-scheduler-reserve-full-isl",
+]
+
+
+def schedfw(*arguments: str) -> str:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_a_real_run_replays_with_the_same_decisions(tmp_path: Path) -> None:
+    times, real, again = (str(tmp_path / name) for name in ("times", "real", "again"))
+    schedfw(
+        "run", "--executor=torch:threads=1", "--device=cpu", "--model=tiny-llama", *SMALL,
+        f"--record-times={times}", f"--decisions={real}",
+    )  # fmt: skip
+    schedfw("run", f"--replay-times={times}", *SMALL, f"--decisions={again}")
+    assert Path(real).read_bytes() == Path(again).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--executor=torch", "--hardware=h100"], "--hardware and --executor say both"),
+        (["--device=cuda"], "--device is for --executor"),
+        (["--executor=torch", "--model=tiny-lama"], "did you mean 'tiny-llama'"),
+    ],
+)
+def test_contradictions_are_refused(arguments: list[str], problem: str) -> None:
+    result = CliRunner().invoke(main, ["run", *arguments])
+    assert result.exit_code == 2
+    assert problem in result.output
+
+
+def test_calibrate_then_validate(tmp_path: Path) -> None:
+    out = str(tmp_path / "machine.toml")
+    real = ("--executor=torch:threads=1", "--model=tiny-llama")
+    schedfw("hardware", "calibrate", *real, f"--out={out}", "--steps=20", "--repeats=1")
+    found = json.loads(
+        schedfw(
+            "hardware", "validate", out, *real, "--format=json", "--policy=fcfs",
+            "--policy=chunk:size=16", "--workload=poisson:n=8:prompt_len=8..60:output_len=4..12",
+        )
+    )  # fmt: skip
+    assert {(row["load"], row["policy"]) for row in found["steps"]} == {
+        (load, policy) for load in ("light", "overload") for policy in ("fcfs", "chunk:size=16")
+    }
+    for row in found["figures"]:
+        assert row["error"] == pytest.approx(row["simulated"] / row["measured"] - 1)
+    assert {row["figure"] for row in found["figures"]} == {
+        "ttft", "tpot", "e2el", "output_throughput"
+    }  # fmt: skip
+    for row in found["rankings"]:
+        assert row["agrees"] == (row["measured"] == row["simulated"])
+        assert sorted(row["measured"]) == sorted(row["simulated"]) == ["chunk:size=16", "fcfs"]
