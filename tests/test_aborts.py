@@ -12,8 +12,9 @@ from sched_core.errors import InputError
 from sched_core.hookspecs import hookimpl
 from sched_core.policy import Policy
 from sched_core.request import RequestSpec
+from sched_core.testing.foolish import policies
 from sched_core.testing.runs import run_watched
-from sched_core.testing.strategies import configs, policies, workloads
+from sched_core.testing.strategies import configs, workloads
 
 
 def test_while_it_decodes() -> None:

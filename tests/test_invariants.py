@@ -14,9 +14,10 @@ from sched_core.errors import InputError
 from sched_core.hookspecs import Decisions, hookimpl
 from sched_core.policy import Policy
 from sched_core.request import RequestSpec
+from sched_core.testing.foolish import foolish_component, policies
 from sched_core.testing.invariants import FCFS
 from sched_core.testing.runs import run_watched
-from sched_core.testing.strategies import configs, foolish_component, policies, workloads
+from sched_core.testing.strategies import configs, workloads
 
 BUILT_IN = (
     "fcfs",

@@ -1,25 +1,30 @@
-"""Hypothesis strategies: workloads, configurations, and policies that are legal but foolish."""
+"""Hypothesis strategies: workloads, configurations, and whole scenarios of both."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from sched_core.arrivals import refusal
 from sched_core.config import EngineConfig
-from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
-from sched_core.request import PreemptMode, RequestSpec, SharedPrefix
-from sched_core.view import RequestView, SchedulerView
+from sched_core.request import RequestSpec, SharedPrefix
+from sched_core.scenario import ONE_STEP_A_SECOND, Scenario
+from sched_core.workload import Workload
+
+LONGEST_PROMPT, LONGEST_OUTPUT = 40, 24
+PATIENCE = 8
+"""Steps per token that a run may take to its end, before it counts as stuck."""
 
 
 @st.composite
 def workloads(draw: st.DrawFn, /, max_requests: int = 12) -> list[RequestSpec]:
     """Few, short requests that come in bunches, so that they get in each other's way."""
-    count = draw(st.integers(1, max_requests))
     arrival, specs = 0.0, []
-    for number in range(count):
+    for number in range(draw(st.integers(1, max_requests))):
         arrival += draw(st.sampled_from((0.0, 0.0, 0.5, 1.0, 3.0)))
-        prompt_len = draw(st.integers(1, 40))
+        prompt_len = draw(st.integers(1, LONGEST_PROMPT))
         prefix = None
         if draw(st.booleans()):
             prefix = SharedPrefix(draw(st.integers(0, 1)), draw(st.integers(0, prompt_len)))
@@ -28,7 +33,7 @@ def workloads(draw: st.DrawFn, /, max_requests: int = 12) -> list[RequestSpec]:
                 f"r{number}",
                 arrival,
                 prompt_len,
-                draw(st.integers(1, 24)),
+                draw(st.integers(1, LONGEST_OUTPUT)),
                 draw(st.integers(0, 3)),
                 draw(st.sampled_from(("a", "b"))),
                 prefix,
@@ -38,18 +43,32 @@ def workloads(draw: st.DrawFn, /, max_requests: int = 12) -> list[RequestSpec]:
 
 
 @st.composite
+def given_up(draw: st.DrawFn, /, specs: Sequence[RequestSpec]) -> list[RequestSpec]:
+    """The same requests, some of which their clients give up."""
+    waits = st.sampled_from((None, None, None, 0.0, 1.0, 4.5, 20.0))
+    waited = [draw(waits) for _ in specs]
+    return [
+        spec if wait is None else attrs.evolve(spec, abort=spec.arrival + wait)
+        for spec, wait in zip(specs, waited, strict=True)
+    ]
+
+
+@st.composite
 def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
     """Small engines in which budget, seats, blocks and host blocks all run short at times."""
     budget = draw(st.sampled_from((4, 7, 16, 33, 128)))
     block_size = draw(st.sampled_from((1, 2, 4, 16)))
-    smallest = -(-64 // block_size)  # holds any one request of `workloads`
+    largest = -(-(LONGEST_PROMPT + LONGEST_OUTPUT) // block_size)
+    chunked = draw(st.sampled_from((True, True, False)))
+    lengths = [length for length in (30, 60) if chunked or length <= budget]
     drawn: dict[str, Any] = {
         "max_num_batched_tokens": budget,
         "max_num_seqs": draw(st.integers(1, min(8, budget))),
+        "max_model_len": draw(st.sampled_from((None, None, *lengths))),
         "block_size": block_size,
-        "num_gpu_blocks": draw(st.integers(smallest, 3 * smallest)),
-        "num_cpu_blocks": draw(st.sampled_from((0, 3, smallest, 2 * smallest))),
-        "enable_chunked_prefill": draw(st.sampled_from((True, True, False))),
+        "num_gpu_blocks": draw(st.integers(largest - largest // 4, 3 * largest)),
+        "num_cpu_blocks": draw(st.sampled_from((0, 3, largest, 2 * largest))),
+        "enable_chunked_prefill": chunked,
         "long_prefill_token_threshold": draw(st.sampled_from((0, 0, 3, 10))),
         "watermark": draw(st.sampled_from((0.0, 0.0, 0.1))),
         "scheduler_reserve_full_isl": draw(st.booleans()),
@@ -59,83 +78,49 @@ def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
     return EngineConfig(**(drawn | fixed))
 
 
-# -- policies that answer anything legal ------------------------------------------------------
+@st.composite
+def scenarios(draw: st.DrawFn, /, **fixed: Any) -> Scenario:
+    """A workload on an engine that can serve some of it, one second a step.
+
+    The horizon is far beyond what a policy needs that gets on at all.
+    """
+    specs, config = draw(workloads()), draw(configs(**fixed))
+    if draw(st.sampled_from((False, False, True))):
+        specs = draw(given_up(specs))
+    assume(any(refusal(spec, config) is None for spec in specs))
+    return scenario(specs, config, draw(st.integers(0, 9)))
 
 
-def _shuffled(view: SchedulerView, requests: Iterable[RequestView]) -> list[RequestView]:
-    listed = list(requests)
-    view.rng.shuffle(listed)
-    return listed
+def scenario(specs: Sequence[RequestSpec], config: EngineConfig, seed: int = 0) -> Scenario:
+    """A scenario that ends some time after the last arrival, whatever happens."""
+    work = sum(spec.prompt_len + spec.output_len for spec in specs)
+    return Scenario(
+        hardware=ONE_STEP_A_SECOND,
+        model=None,
+        workload=Workload(specs),
+        config=config,
+        seed=seed,
+        horizon=max(spec.arrival for spec in specs) + PATIENCE * work,
+    )
 
 
-def _effective_priority(request: RequestView) -> float:
-    return (request.num_output_tokens * 7 + request.prompt_len) % 5
-
-
-def _select_admissions(view: SchedulerView) -> Iterable[RequestView]:
-    for request in _shuffled(view, view.waiting):
-        if view.fits(request):
-            yield request
-
-
-def _chunk_size(view: SchedulerView, limit: int) -> int:
-    return int(view.rng.integers(1, limit + 3))
-
-
-def _select_victim(view: SchedulerView, beneficiary: RequestView) -> Any:
-    choices = view.victims
-    if not choices or (not beneficiary.is_running and view.rng.random() < 0.8):
-        return NO_VICTIM
-    return choices[int(view.rng.integers(len(choices)))]
-
-
-def _choose_preempt_mode(view: SchedulerView) -> PreemptMode:
-    return SWAP if view.rng.random() < 0.5 else RECOMPUTE
-
-
-def _can_admit(view: SchedulerView) -> bool:
-    return not view.running or bool(view.rng.random() < 0.8)
-
-
-def _reserve_blocks(view: SchedulerView) -> int:
-    return int(view.rng.integers(0, view.free_blocks + 1))
-
-
-def _order_running(view: SchedulerView) -> list[RequestView]:
-    listed = _shuffled(view, view.running)
-    return listed[: 1 + int(view.rng.integers(len(listed)))]
-
-
-def _step_budget(view: SchedulerView) -> int:
-    low = 1 if view.running else 64  # with chunking off an idle engine must fit a whole prompt
-    return low + int(view.rng.integers(64))
-
-
-FOOLISH: dict[str, Callable[..., Any]] = {
-    "effective_priority": _effective_priority,
-    "select_admissions": _select_admissions,
-    "chunk_size": _chunk_size,
-    "select_victim": _select_victim,
-    "choose_preempt_mode": _choose_preempt_mode,
-    "can_admit": _can_admit,
-    "reserve_blocks": _reserve_blocks,
-    "order_running": _order_running,
-    "step_budget": _step_budget,
-}
-"""A legal, random answer to every question."""
-
-
-def foolish_component(hooks: Iterable[str], moves: str = "time") -> object:
-    """A component that answers `hooks` at random, from the run's own seed."""
-    body: dict[str, Any] = {name: _as_method(FOOLISH[name]) for name in hooks}
-    return attrs.define(eq=False)(type("Foolish", (), {"priority_moves": moves, **body}))()
-
-
-def _as_method(answer: Callable[..., Any]) -> Any:
-    return hookimpl(staticmethod(answer))
-
-
-def policies() -> st.SearchStrategy[object]:
-    """Foolish components that answer any choice of hooks."""
-    hooks = st.sets(st.sampled_from(sorted(FOOLISH)), min_size=1)
-    return st.builds(foolish_component, hooks.map(sorted), st.sampled_from(("time", "event")))
+@st.composite
+def equals(draw: st.DrawFn, /) -> Scenario:
+    """A stream of equal requests, faster than they can be served, behind a first bunch."""
+    prompt_len, output_len = draw(st.integers(1, 20)), draw(st.integers(1, 12))
+    seats = draw(st.integers(1, 3))
+    gap = draw(st.sampled_from((0.25, 1.0))) * output_len / seats
+    bunch = seats + draw(st.integers(1, 4))
+    specs = [
+        RequestSpec(f"r{n}", max(0, n - bunch) * gap, prompt_len, output_len) for n in range(40)
+    ]
+    size = draw(st.sampled_from((1, 4)))
+    whole = -(-(prompt_len + output_len - 1) // size)
+    config = EngineConfig(
+        max_num_batched_tokens=draw(st.sampled_from((8, 64))),
+        max_num_seqs=seats,
+        block_size=size,
+        num_gpu_blocks=whole + draw(st.integers(0, 2 * whole)),
+        scheduler_reserve_full_isl=draw(st.booleans()),
+    )
+    return scenario(specs, config)

@@ -1,0 +1,90 @@
+"""Policies that are legal but foolish: they answer anything that the contract allows."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import attrs
+from hypothesis import strategies as st
+
+from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
+from sched_core.request import PreemptMode
+from sched_core.view import RequestView, SchedulerView
+
+
+def _shuffled(view: SchedulerView, requests: Iterable[RequestView]) -> list[RequestView]:
+    listed = list(requests)
+    view.rng.shuffle(listed)
+    return listed
+
+
+def _effective_priority(request: RequestView) -> float:
+    return (request.num_output_tokens * 7 + request.prompt_len) % 5
+
+
+def _select_admissions(view: SchedulerView) -> Iterable[RequestView]:
+    for request in _shuffled(view, view.waiting):
+        if view.fits(request):
+            yield request
+
+
+def _chunk_size(view: SchedulerView, limit: int) -> int:
+    return int(view.rng.integers(1, limit + 3))
+
+
+def _select_victim(view: SchedulerView, beneficiary: RequestView) -> Any:
+    choices = view.victims
+    if not choices or (not beneficiary.is_running and view.rng.random() < 0.8):
+        return NO_VICTIM
+    return choices[int(view.rng.integers(len(choices)))]
+
+
+def _choose_preempt_mode(view: SchedulerView) -> PreemptMode:
+    return SWAP if view.rng.random() < 0.5 else RECOMPUTE
+
+
+def _can_admit(view: SchedulerView) -> bool:
+    return not view.running or bool(view.rng.random() < 0.8)
+
+
+def _reserve_blocks(view: SchedulerView) -> int:
+    return int(view.rng.integers(0, view.free_blocks + 1))
+
+
+def _order_running(view: SchedulerView) -> list[RequestView]:
+    listed = _shuffled(view, view.running)
+    return listed[: 1 + int(view.rng.integers(len(listed)))]
+
+
+def _step_budget(view: SchedulerView) -> int:
+    low = 1 if view.running else 64  # with chunking off an idle engine must fit a whole prompt
+    return low + int(view.rng.integers(64))
+
+
+FOOLISH: dict[str, Callable[..., Any]] = {
+    "effective_priority": _effective_priority,
+    "select_admissions": _select_admissions,
+    "chunk_size": _chunk_size,
+    "select_victim": _select_victim,
+    "choose_preempt_mode": _choose_preempt_mode,
+    "can_admit": _can_admit,
+    "reserve_blocks": _reserve_blocks,
+    "order_running": _order_running,
+    "step_budget": _step_budget,
+}
+"""A legal, random answer to every question."""
+
+
+def foolish_component(hooks: Iterable[str], moves: str = "time") -> object:
+    """A component that answers `hooks` at random, from the run's own seed."""
+    body: dict[str, Any] = {name: _as_method(FOOLISH[name]) for name in hooks}
+    return attrs.define(eq=False)(type("Foolish", (), {"priority_moves": moves, **body}))()
+
+
+def _as_method(answer: Callable[..., Any]) -> Any:
+    return hookimpl(staticmethod(answer))
+
+
+def policies() -> st.SearchStrategy[object]:
+    """Foolish components that answer any choice of hooks."""
+    hooks = st.sets(st.sampled_from(sorted(FOOLISH)), min_size=1)
+    return st.builds(foolish_component, hooks.map(sorted), st.sampled_from(("time", "event")))
