@@ -5,7 +5,7 @@ from typing import Any
 from torch_runs import Watched, executor, run
 
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, SharedPrefix
-from sched_core.testing.strategies import foolish_component
+from sched_core.testing.foolish import foolish_component
 
 PROMPTS = [
     RequestSpec(f"r{number}", 0.0, length, 1, prefix=prefix)

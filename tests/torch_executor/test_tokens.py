@@ -11,7 +11,8 @@ from torch_storms import PROMPTS, STORM, storm
 from sched_core import EngineConfig, Policy, RequestSpec
 from sched_core.arrivals import refusal
 from sched_core.catalogue import plugins
-from sched_core.testing.strategies import configs, policies
+from sched_core.testing.foolish import policies
+from sched_core.testing.strategies import configs
 
 MODELS = ("tiny-llama", "tiny-qwen3", "tiny-mistral", "tiny-gemma", "tiny-moe")
 
