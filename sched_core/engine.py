@@ -42,8 +42,8 @@ class Engine:
     ) -> None:
         self.workload = workload
         self.recorder = Recorder()
-        self.state = SchedulerState(config, policy, executor.costs, seed)
-        self._scheduler = Scheduler(self.state, self.recorder)
+        self.state = SchedulerState(config, policy, executor.costs, self.recorder, seed)
+        self._scheduler = Scheduler(self.state)
         self._executor = executor
         self._arrivals = Arrivals(workload)
         self._aborts = Aborts()

@@ -161,6 +161,20 @@ class Request:
     def __repr__(self) -> str:
         return f"<Request {self.id} {self.state.value}>"
 
+    def start_at(self, position: int) -> None:
+        """Begin, or begin again, behind `position` tokens that the prefix cache holds."""
+        self.computed = position
+        self.cached_tokens += max(0, position - self.high_water)
+        self.high_water = max(self.high_water, position)
+
+    def compute(self, tokens: int) -> int:
+        """Move on by `tokens` positions; how many of them had been computed before?"""
+        again = max(0, min(self.computed + tokens, self.high_water) - self.computed)
+        self.computed += tokens
+        self.recomputed_tokens += again
+        self.high_water = max(self.high_water, self.computed)
+        return again
+
     def end_wait(self, now_ns: int) -> None:
         """Add up the time since a preemption, if it is still out."""
         if self.preempted_since_ns is not None:

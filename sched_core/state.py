@@ -10,6 +10,7 @@ from sched_core.kv_cache import KVCache
 from sched_core.lockstep import Lockstep
 from sched_core.plan import StepLoad
 from sched_core.policy import Policy
+from sched_core.records import Recorder
 from sched_core.request import NANOSECONDS, Request, RequestState
 from sched_core.view import SchedulerView
 from sched_core.waiting import WaitingQueue
@@ -19,9 +20,11 @@ class SchedulerState:
     """Who is where, and what the current step has given away."""
 
     __slots__ = (
+        "admissions",
         "budget_left",
         "config",
         "costs",
+        "ended",
         "forming",
         "granted",
         "held",
@@ -30,9 +33,12 @@ class SchedulerState:
         "lockstep",
         "now_ns",
         "policy",
+        "recorder",
+        "restless",
         "rng",
         "running",
         "seats",
+        "static",
         "step",
         "stragglers",
         "view",
@@ -40,9 +46,12 @@ class SchedulerState:
         "watermark_blocks",
     )
 
-    def __init__(self, config: EngineConfig, policy: Policy, costs: Costs, seed: int) -> None:
+    def __init__(
+        self, config: EngineConfig, policy: Policy, costs: Costs, recorder: Recorder, seed: int
+    ) -> None:
         assert config.num_gpu_blocks is not None
         self.config = config
+        self.static = config.batching != "continuous"
         self.seats = config.seats
         self.watermark_blocks = int(config.watermark * (config.num_gpu_blocks + 1))
         """vLLM counts its null block, hence the + 1."""
@@ -54,6 +63,7 @@ class SchedulerState:
         )
         self.policy = policy
         self.costs = costs
+        self.recorder = recorder
         self.rng = np.random.default_rng(seed)
         self.waiting = WaitingQueue(self._key)
         self.running: list[Request] = []
@@ -65,6 +75,12 @@ class SchedulerState:
         """Ended members of a static batch, which keep their blocks until the longest ends."""
         self.forming = False
         """May requests still join the static batch that is being filled?"""
+        self.admissions = 0
+        """How often a request joined the batch."""
+        self.restless: set[str] = set()
+        """Tenants to which something happened since the queue was last sorted anew."""
+        self.ended: list[str] = []
+        """Ids that ended since the last plan."""
         self.joined: dict[Request, None] = {}
         """Who joined the batch in this step."""
         self.step = 0

@@ -10,7 +10,7 @@ from harness import requests
 from sched_plugins.policies.skip_ahead import SkipAhead
 
 from hwmodels.constant import Constant
-from sched_core import engine, latency, metrics
+from sched_core import admission, engine, latency, metrics, outcome, preemption, running
 from sched_core.batch import Batch
 from sched_core.config import EngineConfig
 from sched_core.engine import Engine
@@ -20,7 +20,7 @@ from sched_core.plan import Preemption
 from sched_core.policy import Policy
 from sched_core.records import Recorder
 from sched_core.request import Request, RequestSpec, RequestState, SharedPrefix
-from sched_core.scheduler import Scheduler
+from sched_core.state import SchedulerState
 from sched_core.testing.invariants import FCFS
 from sched_core.testing.registry import FILED, InvariantError
 from sched_core.testing.runs import run_watched
@@ -142,18 +142,18 @@ def skip_a_tick(lockstep: Lockstep, _: int) -> None:
     lockstep.tick += lockstep.tick == 20
 
 
-def without_the_last(scheduler: Scheduler, batch: Batch, turn: Any) -> Any:
-    return scheduler, batch, list(turn)[:-1]
+def without_the_last(state: SchedulerState, batch: Batch, turn: Any) -> Any:
+    return state, batch, list(turn)[:-1]
 
 
-def without_the_first(scheduler: Scheduler, batch: Batch, turn: Any) -> Any:
-    return scheduler, batch, list(turn)[1:]
+def without_the_first(state: SchedulerState, batch: Batch, turn: Any) -> Any:
+    return state, batch, list(turn)[1:]
 
 
 def not_at_first(original: Any) -> Callable[..., None]:
-    def admit(self: Scheduler, batch: Batch) -> None:
-        if self.state.now_ns:
-            original(self, batch)
+    def admit(state: SchedulerState, batch: Batch) -> None:
+        if state.now_ns:
+            original(state, batch)
 
     return admit
 
@@ -166,35 +166,35 @@ def keep_one(original: Any) -> Callable[..., None]:
     return remove
 
 
-def drop_victim(scheduler: Scheduler, _: Batch, victim: Request, __: Request) -> None:
-    scheduler.state.waiting.remove(victim)
+def drop_victim(state: SchedulerState, _: Batch, victim: Request, __: Request) -> None:
+    state.waiting.remove(victim)
 
 
-def let_victim_run(_: Scheduler, __: Batch, victim: Request, ___: Request) -> None:
+def let_victim_run(_: SchedulerState, __: Batch, victim: Request, ___: Request) -> None:
     victim.state = RequestState.RUNNING
 
 
-def forget_emitted(_: Scheduler, __: Batch, victim: Request, ___: Request) -> None:
+def forget_emitted(_: SchedulerState, __: Batch, victim: Request, ___: Request) -> None:
     victim.emitted = 0
 
 
-def reverse_running(scheduler: Scheduler, *_: Any) -> None:
-    scheduler.state.running.reverse()
+def reverse_running(state: SchedulerState, *_: Any) -> None:
+    state.running.reverse()
 
 
-def lose_a_position(_: Scheduler, request: Request, *__: Any) -> None:
+def lose_a_position(_: SchedulerState, request: Request, *__: Any) -> None:
     request.computed -= request.computed == 40
 
 
-def forget_recomputed(_: Scheduler, request: Request, *__: Any) -> None:
+def forget_recomputed(_: SchedulerState, request: Request, *__: Any) -> None:
     request.recomputed_tokens = 0
 
 
-def be_scheduled_late(_: Scheduler, request: Request, *__: Any) -> None:
+def be_scheduled_late(_: SchedulerState, request: Request, *__: Any) -> None:
     request.first_scheduled_ns = request.last_token_ns
 
 
-def count_preempted_time(_: Scheduler, request: Request, *__: Any) -> None:
+def count_preempted_time(_: SchedulerState, request: Request, *__: Any) -> None:
     request.preempted_ns += 1
 
 
@@ -230,8 +230,8 @@ def tell_the_end_twice(original: Any) -> Callable[..., None]:
     return tell
 
 
-def oldest(scheduler: Scheduler) -> Request:
-    return scheduler.state.running[0]
+def oldest(state: SchedulerState) -> Request:
+    return state.running[0]
 
 
 def backwards(queue: WaitingQueue) -> Any:
@@ -262,11 +262,11 @@ FAULTS = {
     ),
     "B1 grants fit what is known": Case(Lockstep, "advance", after(skip_a_tick)),
     "B2 budget and seats hold": Case(Batch, "_spend", instead(spend_nothing)),
-    "B3 progress is lost only by preemption": Case(Scheduler, "_advance", after(lose_a_position)),
+    "B3 progress is lost only by preemption": Case(outcome, "_advance", after(lose_a_position)),
     "B4 a token comes when all known ones are computed": Case(
-        Scheduler, "_preempt", after(forget_emitted)
+        preemption, "preempt", after(forget_emitted)
     ),
-    "B5 computed tokens add up": Case(Scheduler, "_advance", after(forget_recomputed)),
+    "B5 computed tokens add up": Case(outcome, "_advance", after(forget_recomputed)),
     "B6 finished means complete": Case(Lockstep, "_final_tick", instead(one_tick_early)),
     "B7 hits hold what they stand for": Case(
         BlockPool, "find", instead(lambda pool, _: next(iter(pool._key_of), None)),
@@ -276,30 +276,30 @@ FAULTS = {
         Policy, "_count", changed(np.int64), policy="fcfs+chunk:size=5"
     ),
     "C1 granted and preempted are disjoint": Case(Batch, "withdraw", keep_victim_in_plan),
-    "C2 a victim stays out for the step": Case(Scheduler, "_preempt", after(let_victim_run)),
+    "C2 a victim stays out for the step": Case(preemption, "preempt", after(let_victim_run)),
     "C3 everyone is in one place": Case(WaitingQueue, "remove", keep_one),
     "C4 victims were running": Case(Batch, "preempt", after(note_a_bystander)),
-    "C4 nobody yields to a younger one": Case(Scheduler, "_last_in_order", instead(oldest)),
-    "C5 nobody is skipped silently": Case(Scheduler, "_grant", with_arguments(without_the_last)),
-    "C6 nobody waits for an idle engine": Case(Scheduler, "_admit", not_at_first),
+    "C4 nobody yields to a younger one": Case(preemption, "last_in_order", instead(oldest)),
+    "C5 nobody is skipped silently": Case(running, "grant", with_arguments(without_the_last)),
+    "C6 nobody waits for an idle engine": Case(admission, "admit", not_at_first),
     "D1 the queue is served in order": Case(WaitingQueue, "__iter__", instead(backwards)),
     "D1 nobody younger runs": Case(WaitingQueue, "__iter__", instead(backwards)),
-    "D2 running is in order of arrival": Case(Scheduler, "_join", after(reverse_running)),
-    "D3 the last in order yields": Case(Scheduler, "_last_in_order", instead(oldest)),
+    "D2 running is in order of arrival": Case(admission, "_join", after(reverse_running)),
+    "D3 the last in order yields": Case(preemption, "last_in_order", instead(oldest)),
     "D5 by-passes are bounded": Case(
         SkipAhead, "_count", instead(lambda *_: None), LARGE_HEAD, "skip-ahead:max_bypasses=2"
     ),
-    "E1 nobody is lost": Case(Scheduler, "_preempt", after(drop_victim)),
+    "E1 nobody is lost": Case(preemption, "preempt", after(drop_victim)),
     "E1 everyone is accounted for": Case(Recorder, "ended", forget_a_record),
     "E2 what can never fit is refused at once": Case(engine, "refusal", refuse_one),
-    "E3 the oldest always moves": Case(Scheduler, "_grant", with_arguments(without_the_first)),
+    "E3 the oldest always moves": Case(running, "grant", with_arguments(without_the_first)),
     "E4 steps are bounded by work": Case(Recorder, "step", after(count_a_step_often)),
-    "E5 a loss serves somebody older": Case(Scheduler, "_last_in_order", instead(oldest)),
-    "E9 the oldest keeps its place": Case(Scheduler, "_last_in_order", instead(oldest)),
+    "E5 a loss serves somebody older": Case(preemption, "last_in_order", instead(oldest)),
+    "E9 the oldest keeps its place": Case(preemption, "last_in_order", instead(oldest)),
     "F1 the clock moves forward": Case(Engine, "_timed", instead(lambda *_: 0)),
-    "F2 milestones are in order": Case(Scheduler, "_advance", after(be_scheduled_late)),
+    "F2 milestones are in order": Case(outcome, "_advance", after(be_scheduled_late)),
     "F3 gaps add up": Case(Recorder, "gaps", with_arguments(lose_a_gap)),
-    "F4 waits are told apart": Case(Scheduler, "_advance", after(count_preempted_time)),
+    "F4 waits are told apart": Case(outcome, "_advance", after(count_preempted_time)),
     "F5 work is counted once": Case(Recorder, "step", after(count_a_token_more)),
     "F6 figures are of finished requests": Case(
         metrics, "_makespan", instead(lambda *_: float("nan"))
