@@ -71,7 +71,7 @@ def _decodes(rng: np.random.Generator, limits: Range) -> int:
 
 def time_steps(runner: StepRunner, shapes: Sequence[Shape], repeats: int) -> Timed:
     """Run every step `repeats` times, on K and V of no meaning."""
-    prepared = [_prepare(runner, shape) for shape in shapes]
+    prepared = [prepare(runner, shape) for shape in shapes]
     for shares in prepared[:3]:
         _seconds(runner, shares)  # a first run of anything is slow
     times = [[_seconds(runner, shares) for shares in prepared] for _ in range(repeats)]
@@ -81,7 +81,7 @@ def time_steps(runner: StepRunner, shapes: Sequence[Shape], repeats: int) -> Tim
     return Timed([load_of(shape) for shape in shapes], medians, spread)
 
 
-def _prepare(runner: StepRunner, shape: Shape) -> list[ScheduledRequest]:
+def prepare(runner: StepRunner, shape: Shape) -> list[ScheduledRequest]:
     """Each request with blocks of its own."""
     shares, first = [], 1
     for number, (computed, new, samples) in enumerate(shape):
