@@ -22,7 +22,7 @@ from sched_core.records import Recorder
 from sched_core.request import Request, RequestSpec, RequestState, SharedPrefix
 from sched_core.state import SchedulerState
 from sched_core.testing.invariants import FCFS
-from sched_core.testing.registry import FILED, InvariantError
+from sched_core.testing.invariants.registry import FILED, InvariantError
 from sched_core.testing.runs import run_watched
 from sched_core.waiting import WaitingQueue
 

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
+from sched_core.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, Decisions, hookimpl
 from sched_core.request import PreemptMode
 from sched_core.view import RequestView, SchedulerView
 
@@ -76,12 +76,18 @@ FOOLISH: dict[str, Callable[..., Any]] = {
 
 def foolish_component(hooks: Iterable[str], moves: str = "time") -> object:
     """A component that answers `hooks` at random, from the run's own seed."""
-    body: dict[str, Any] = {name: _as_method(FOOLISH[name]) for name in hooks}
-    return attrs.define(eq=False)(type("Foolish", (), {"priority_moves": moves, **body}))()
+    return _component("Foolish", {name: FOOLISH[name] for name in hooks}, moves)
 
 
-def _as_method(answer: Callable[..., Any]) -> Any:
-    return hookimpl(staticmethod(answer))
+def silent_component() -> object:
+    """A component that is asked everything and has no opinion."""
+    questions = (name for name in vars(Decisions) if not name.startswith("_"))
+    return _component("Silent", dict.fromkeys(questions, lambda: None), "static")
+
+
+def _component(name: str, answers: dict[str, Callable[..., Any]], moves: str) -> object:
+    body = {hook: hookimpl(staticmethod(answer)) for hook, answer in answers.items()}
+    return attrs.define(eq=False)(type(name, (), {"priority_moves": moves, **body}))()
 
 
 def policies() -> st.SearchStrategy[object]:

@@ -8,8 +8,8 @@ from sched_core.executor import Executor
 from sched_core.policy import Policy
 from sched_core.request import RequestSpec
 from sched_core.testing.invariants import GENERAL
-from sched_core.testing.ledger import Ledger
-from sched_core.testing.registry import Invariant
+from sched_core.testing.invariants.ledger import Ledger
+from sched_core.testing.invariants.registry import Invariant
 from sched_core.workload import Workload
 
 

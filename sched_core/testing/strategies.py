@@ -110,9 +110,9 @@ def equals(draw: st.DrawFn, /) -> Scenario:
     prompt_len, output_len = draw(st.integers(1, 20)), draw(st.integers(1, 12))
     seats = draw(st.integers(1, 3))
     gap = draw(st.sampled_from((0.25, 1.0))) * output_len / seats
-    bunch = seats + draw(st.integers(1, 4))
+    bunch, count = seats + draw(st.integers(1, 4)), draw(st.sampled_from((16, 40)))
     specs = [
-        RequestSpec(f"r{n}", max(0, n - bunch) * gap, prompt_len, output_len) for n in range(40)
+        RequestSpec(f"r{n}", max(0, n - bunch) * gap, prompt_len, output_len) for n in range(count)
     ]
     size = draw(st.sampled_from((1, 4)))
     whole = -(-(prompt_len + output_len - 1) // size)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from sched_core.records import STATES
 from sched_core.request import RequestState
-from sched_core.testing.observe import Ended, Observed, Progress
-from sched_core.testing.registry import invariant
+from sched_core.testing.invariants.observe import Ended, Observed, Progress
+from sched_core.testing.invariants.registry import invariant
 
 
 @invariant("B1 grants fit what is known", "step")

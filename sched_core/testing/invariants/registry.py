@@ -36,8 +36,8 @@ def invariant(name: str, when: When, *, fcfs: bool = False) -> Callable[[Any], A
 
 
 class InvariantError(AssertionError):
-    """An invariant does not hold; `name` is the check's."""
+    """An invariant does not hold: which one, and how."""
 
     def __init__(self, name: str, problem: str) -> None:
-        self.name = name
+        self.name, self.problem = name, problem
         super().__init__(f"{name}: {problem}")

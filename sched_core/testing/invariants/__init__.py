@@ -3,7 +3,7 @@
 G, and H as far as it is about plugins, compare runs: those are checks of policies.
 """
 
-from sched_core.testing import (
+from sched_core.testing.invariants import (
     blocks,
     events,
     figures,
@@ -14,7 +14,7 @@ from sched_core.testing import (
     timing,
     tokens,
 )
-from sched_core.testing.registry import FILED, Invariant
+from sched_core.testing.invariants.registry import FILED, Invariant
 
 MODULES = (memory, blocks, tokens, steps, order, liveness, timing, figures, events)
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sched_core.request import Request
-from sched_core.testing.observe import Observed, Progress
-from sched_core.testing.registry import invariant
+from sched_core.testing.invariants.observe import Observed, Progress
+from sched_core.testing.invariants.registry import invariant
 
 
 def age(request: Request) -> tuple[int, int]:

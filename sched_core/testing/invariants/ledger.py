@@ -11,9 +11,9 @@ from sched_core.plan import StepPlan
 from sched_core.request import Request
 from sched_core.state import SchedulerState
 from sched_core.testing.invariants import GENERAL
-from sched_core.testing.memory import AuditedKVCache
-from sched_core.testing.observe import Ended, Observed, Progress
-from sched_core.testing.registry import Invariant, InvariantError
+from sched_core.testing.invariants.memory import AuditedKVCache
+from sched_core.testing.invariants.observe import Ended, Observed, Progress
+from sched_core.testing.invariants.registry import Invariant, InvariantError
 from sched_core.view import RequestView
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from sched_core.metrics import request_records
-from sched_core.testing.observe import Ended, Observed
-from sched_core.testing.registry import invariant
+from sched_core.testing.invariants.observe import Ended, Observed
+from sched_core.testing.invariants.registry import invariant
 
 MILESTONES = ("arrival", "first_scheduled", "first_token", "finish")
 

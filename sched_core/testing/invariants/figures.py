@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sched_core.metrics import request_records, summarize
-from sched_core.testing.observe import Ended
-from sched_core.testing.registry import invariant
+from sched_core.testing.invariants.observe import Ended
+from sched_core.testing.invariants.registry import invariant
 
 LATENCIES = ("ttft", "tpot", "itl", "e2el", "queue_time")
 ORDER = ("p50", "p90", "p99", "max")

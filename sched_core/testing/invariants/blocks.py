@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sched_core.kv_cache import BlockPool
-from sched_core.testing.observe import Observed
-from sched_core.testing.registry import invariant
+from sched_core.testing.invariants.observe import Observed
+from sched_core.testing.invariants.registry import invariant
 
 
 @invariant("A2 tables fit what is computed", "step")

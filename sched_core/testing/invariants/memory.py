@@ -8,7 +8,7 @@ import attrs
 
 from sched_core.kv_cache import KVCache, block_key
 from sched_core.request import Request
-from sched_core.testing.registry import Invariant, InvariantError, invariant
+from sched_core.testing.invariants.registry import Invariant, InvariantError, invariant
 
 
 class Memory(NamedTuple):

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from sched_core.metrics import request_records
-from sched_core.testing.observe import Ended
-from sched_core.testing.registry import invariant
+from sched_core.testing.invariants.observe import Ended
+from sched_core.testing.invariants.registry import invariant
 
 
 @invariant("H5 every event is told once", "end")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from sched_core.request import RequestState
-from sched_core.testing.observe import Observed, Progress
-from sched_core.testing.registry import invariant
+from sched_core.testing.invariants.observe import Observed, Progress
+from sched_core.testing.invariants.registry import invariant
 
 
 @invariant("C1 granted and preempted are disjoint", "step")

@@ -1,0 +1,96 @@
+"""Does the policy decide from what its views show, and leave it as it is?"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import attrs
+
+from sched_core.arrivals import refusal
+from sched_core.request import RequestSpec
+from sched_core.testing.checks.registry import check
+from sched_core.testing.differences import difference, of_steps
+from sched_core.testing.guard import guard
+from sched_core.testing.play import Played, play
+from sched_core.testing.subject import Subject
+from sched_core.testing.surroundings import Surroundings, placed
+from sched_core.testing.trial import USUAL, Trial
+
+TIER = "isolation"
+
+ANOTHER_TIME = Surroundings(start=1e9 + 0.5, tick=0.37)
+ANOTHER_SEED = Surroundings(seed=1)
+
+
+def _may_see_lengths(subject: Subject) -> str | None:
+    return "an oracle may see them" if subject.oracle else None
+
+
+@check("G3 true lengths stay hidden", TIER, skip=_may_see_lengths)
+def true_lengths_stay_hidden(trial: Trial) -> Iterator[str]:
+    """Until the first request ends earlier, shorter outputs change nothing."""
+    shorter = _shortened(trial)
+    if trial.repeats and (found := _before_it_shows(trial.watched, trial.run(shorter))):
+        lengths = {spec.id: spec.output_len for spec in shorter}
+        yield f"with output lengths {lengths}, which nobody can know yet, {found}"
+
+
+def _shortened(trial: Trial) -> list[RequestSpec]:
+    """Some outputs of requests that are served at all end earlier."""
+    random = Random(trial.scenario.seed)
+    return [
+        spec
+        if refusal(spec, trial.scenario.config)
+        else attrs.evolve(spec, output_len=random.randint(1, spec.output_len))
+        for spec in trial.requests
+    ]
+
+
+def _before_it_shows(one: Played, other: Played) -> str | None:
+    for a, b in zip(one.decisions, other.decisions, strict=False):
+        if (found := of_steps(a, b)) or a["finished"] != b["finished"]:
+            return found
+    return None
+
+
+@check("G3 the future stays hidden", TIER)
+def the_future_stays_hidden(trial: Trial) -> Iterator[str]:
+    """Without its last requests a run is the same until the first of them would arrive."""
+    arrivals = sorted({spec.arrival for spec in trial.requests})
+    cut = arrivals[len(arrivals) // 2]
+    early = [spec for spec in trial.requests if spec.arrival < cut]
+    if not trial.repeats or not _servable(early, trial):
+        return
+    for a, b in zip(trial.watched.decisions, trial.run(early).decisions, strict=False):
+        if a["time"] >= cut:
+            return
+        if found := of_steps(a, b):
+            yield f"without the requests that arrive from {cut:g} s on, {found}"
+            return
+
+
+def _servable(requests: Sequence[RequestSpec], trial: Trial) -> bool:
+    return any(refusal(spec, trial.scenario.config) is None for spec in requests)
+
+
+@check("G3 the wall clock does not matter", TIER)
+def the_wall_clock_does_not_matter(trial: Trial) -> Iterator[str]:
+    """At another time of day, which passes faster, the run is the same."""
+    if trial.repeats and (found := difference(trial.watched, trial.run(around=ANOTHER_TIME))):
+        yield f"at another time of day {found}"
+
+
+@check("G3 global random state does not matter", TIER)
+def global_random_state_does_not_matter(trial: Trial) -> Iterator[str]:
+    """With `random` and `numpy.random` seeded otherwise the run is the same."""
+    if trial.repeats and (found := difference(trial.watched, trial.run(around=ANOTHER_SEED))):
+        yield f"with another global random state {found}; view.rng is seeded for the run"
+
+
+@check("G3 views are only read", TIER)
+def views_are_only_read(trial: Trial) -> Iterator[str]:
+    """No hook changes the engine's state."""
+    policy = trial.subject.policy()
+    changes = guard(policy)
+    with placed(USUAL, trial.subject.modules()):
+        play(trial.scenario, policy)
+    yield from changes

@@ -1,0 +1,39 @@
+"""Does everyone get served?
+
+A policy may well starve a request for ever: strict priority does, while more urgent requests keep
+coming. That is its rule, so no check can call it a fault. What can be asked of any policy is that
+everyone is served once arrivals stop, and that among requests which do not differ in anything but
+their arrival nobody has to wait for ever.
+"""
+
+from collections.abc import Iterator
+
+from sched_core.errors import NoProgress
+from sched_core.testing.checks.registry import check
+from sched_core.testing.strategies import equals
+from sched_core.testing.trial import Trial
+
+TIER = "liveness"
+
+
+@check("E6 everyone ends", TIER)
+def everyone_ends(trial: Trial) -> Iterator[str]:
+    """Once arrivals stop, in at most PATIENCE steps per token."""
+    played = trial.watched
+    if isinstance(played.error, NoProgress):
+        yield str(played.error)
+    if played.unfinished:
+        yield f"{', '.join(played.unfinished)} had not ended after {trial.scenario.horizon:g} s"
+
+
+@check("E6 no equal starves", TIER, scenarios=equals())
+def no_equal_starves(trial: Trial) -> Iterator[str]:
+    """In a stream of equal requests nobody is overtaken by half of all the others."""
+    played = trial.run()
+    if played.error is not None or played.unfinished:
+        return  # that is another check's
+    finishes = [played.requests[spec.id]["finish"] for spec in trial.requests]
+    for number, finish in enumerate(finishes):
+        overtakers = sum(later < finish for later in finishes[number + 1 :])
+        if overtakers > len(finishes) / 2:
+            yield f"{overtakers} requests came after {trial.requests[number].id} and left before"

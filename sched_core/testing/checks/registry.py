@@ -1,0 +1,46 @@
+"""What a check of a policy is, and where its function is filed under its name."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+from hypothesis import strategies as st
+
+from sched_core.scenario import Scenario
+from sched_core.testing.strategies import scenarios
+from sched_core.testing.subject import Subject
+from sched_core.testing.trial import Trial
+
+
+@attrs.frozen
+class Check:
+    """A rule for policies; `problems` yields a sentence for everything that is wrong."""
+
+    name: str
+    tier: str
+    problems: Callable[[Trial], Iterator[str]]
+    scenarios: st.SearchStrategy[Scenario]
+    skip: Callable[[Subject], str | None]
+    """Why it says nothing about a policy; None if it does."""
+
+
+FILED: list[Check] = []
+"""In order of definition; complete once `sched_core.testing.checks` is imported."""
+
+ANY = scenarios()
+
+
+def check(
+    name: str,
+    tier: str,
+    *,
+    scenarios: st.SearchStrategy[Scenario] = ANY,
+    skip: Callable[[Subject], str | None] = lambda _: None,
+) -> Callable[[Any], Any]:
+    """File a function as a check, to be tried on `scenarios`."""
+
+    def file(problems: Any) -> Any:
+        FILED.append(Check(name, tier, problems, scenarios, skip))
+        return problems
+
+    return file

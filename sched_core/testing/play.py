@@ -1,0 +1,80 @@
+"""One run of a scenario, and what can be compared of it."""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+import attrs
+
+from sched_core import catalogue
+from sched_core.decisions import decision
+from sched_core.engine import Engine
+from sched_core.executor import Executor
+from sched_core.metrics import request_records
+from sched_core.policy import Policy
+from sched_core.scenario import Scenario
+from sched_core.testing.invariants.ledger import Ledger
+from sched_core.workload import Workload
+
+Decision = dict[str, Any]
+
+
+@attrs.frozen
+class Played:
+    """What a run came to."""
+
+    decisions: list[Decision]
+    """One per step, as in a decision trace."""
+    requests: dict[str, dict[str, Any]]
+    """Their records by id; none if the run broke off."""
+    error: Exception | None
+    """What broke it off."""
+    policy: Policy = attrs.field(repr=False)
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Who was still in the system, or had not come, at the end."""
+        over = ("finished", "rejected", "aborted")
+        return [name for name, record in self.requests.items() if record["state"] not in over]
+
+    def as_json(self) -> str:
+        """All that the same inputs must give again, byte for byte."""
+        ended = type(self.error).__name__ if self.error else None
+        return json.dumps([self.decisions, self.requests, ended])
+
+
+def play(scenario: Scenario, policy: Policy, ledger: Ledger | None = None) -> Played:
+    """Run to the end or the horizon. Whatever the run raises is part of what it came to."""
+    assert isinstance(scenario.workload, Workload)
+    decisions: list[Decision] = []
+
+    def watch(*step: Any) -> None:
+        decisions.append(decision(*step))
+        if ledger is not None:
+            ledger(*step)
+
+    engine = Engine(
+        scenario.config,
+        policy,
+        _executor(scenario.hardware, scenario.config.block_size),
+        scenario.workload,
+        seed=scenario.seed,
+        horizon=scenario.horizon,
+        watch=watch,
+    )
+    if ledger is not None:
+        ledger.follow(engine)
+    try:
+        engine.run()
+        if ledger is not None:
+            ledger.close()
+    except Exception as error:  # for the checks to judge
+        return Played(decisions, {}, error, policy)
+    records = {record["id"]: record for record in request_records(engine.recorder)}
+    return Played(decisions, records, None, policy)
+
+
+@lru_cache
+def _executor(hardware: str, block_size: int) -> Executor:
+    executor: Executor = catalogue.build("hardware", hardware).executor(None, block_size=block_size)
+    return executor

@@ -1,0 +1,163 @@
+"""The kit: does a policy keep the contract, serve everyone, and decide alike every time?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+import attrs
+
+from sched_core.errors import UnknownName
+from sched_core.testing.checks import CHECKS
+from sched_core.testing.checks.registry import Check
+from sched_core.testing.documents import as_text, document
+from sched_core.testing.search import Found, smallest
+from sched_core.testing.subject import Subject
+
+EXAMPLES = 100
+"""Scenarios that each check is tried on."""
+
+Policy = str | Callable[[], object]
+"""A spec string such as `priority:aging=30+adaptive`, or a class or function that builds a
+component."""
+
+
+@attrs.frozen
+class Outcome:
+    """What came of one check."""
+
+    check: str
+    tier: str
+    status: Literal["pass", "fail", "skip"]
+    reason: str | None = None
+    """What is wrong, or why the check says nothing about this policy."""
+    scenario: dict[str, Any] | None = None
+    """The smallest scenario that shows it, as the keys of a scenario file."""
+
+    def __str__(self) -> str:
+        text = f"{self.check}: {self.reason or self.status}"
+        if self.scenario is None:
+            return text
+        return (
+            f"{text}\nThe smallest scenario that shows it, for `schedfw run FILE`:\n"
+            f"{as_text(self.scenario)}"
+        )
+
+
+class CheckFailed(AssertionError):
+    """A policy does not pass its checks."""
+
+    def __init__(self, name: str, failures: Sequence[Outcome]) -> None:
+        self.failures = failures
+        listed = "\n\n".join(map(str, failures))
+        super().__init__(f"policy {name!r} fails {len(failures)} of its checks\n\n{listed}")
+
+
+def outcomes(policy: Policy, *, examples: int = EXAMPLES) -> list[Outcome]:
+    """Try every check on random scenarios, the same ones every time.
+
+    Raises UsageError where the policy is unknown, or cannot be loaded or built.
+    """
+    subject = Subject.of(policy)
+    found: dict[str, Outcome] = {}
+    for scenarios in {id(check.scenarios): check.scenarios for check in CHECKS.values()}.values():
+        alike = [check for check in CHECKS.values() if check.scenarios is scenarios]
+        found |= _try(subject, alike, examples)
+    return [found[name] for name in CHECKS]
+
+
+def _try(subject: Subject, checks: list[Check], examples: int) -> dict[str, Outcome]:
+    """The outcomes of checks that share their scenarios, and so their runs."""
+    skips = {check.name: check.skip(subject) for check in checks}
+    left = [check for check in checks if skips[check.name] is None]
+    found = {c.name: Outcome(c.name, c.tier, "skip", skips[c.name]) for c in checks}
+    while left:
+        failure = smallest(subject, left, examples)
+        if failure is None:
+            break
+        left.remove(failure.check)
+        found[failure.check.name] = _failed(subject, failure)
+    return found | {check.name: Outcome(check.name, check.tier, "pass") for check in left}
+
+
+def _failed(subject: Subject, failure: Found) -> Outcome:
+    check, scenario = failure.check, document(failure.scenario, subject.name)
+    return Outcome(check.name, check.tier, "fail", failure.problem, scenario)
+
+
+def check_policy(
+    policy: Policy,
+    *,
+    examples: int = EXAMPLES,
+    expected_failures: Mapping[str, str] | None = None,
+) -> list[Outcome]:
+    """Run every check; raises CheckFailed unless all pass but `expected_failures`.
+
+    That maps names of checks to reasons; one that passes nevertheless is a failure too.
+    """
+    expected = dict(expected_failures or {})
+    _refuse_unknown(expected)
+    results = outcomes(policy, examples=examples)
+    wrong = [
+        attrs.evolve(one, reason=one.reason or f"passes, though expected to fail: {expected}")
+        for one in results
+        if one.status != "skip" and (one.status == "fail") != (one.check in expected)
+    ]
+    if wrong:
+        raise CheckFailed(Subject.of(policy).name, wrong)
+    return results
+
+
+def parametrize_with_policy_checks(
+    policies: Sequence[Policy],
+    *,
+    examples: int = EXAMPLES,
+    expected_failures: Mapping[Policy, Mapping[str, str]] | None = None,
+) -> Any:
+    """A pytest decorator: one test per policy and check.
+
+        @parametrize_with_policy_checks(["fcfs", "mine:size=8"])
+        def test_policy(policy, check):
+            check(policy)
+
+    `expected_failures` maps a policy to {name of a check: reason}; such a test must fail.
+    """
+    import pytest
+
+    expected = {policy: dict(reasons) for policy, reasons in (expected_failures or {}).items()}
+    for reasons in expected.values():
+        _refuse_unknown(reasons)
+    parameters = []
+    for policy in policies:
+        for name in CHECKS:
+            reason = expected.get(policy, {}).get(name, "")
+            fails = pytest.mark.xfail(reason=reason, raises=CheckFailed, strict=True)
+            label = policy if isinstance(policy, str) else getattr(policy, "__name__", str(policy))
+            parameters.append(
+                pytest.param(
+                    policy,
+                    partial(_judge, name=name, examples=examples),
+                    id=f"{label}-{name}",
+                    marks=[fails] if reason else [],
+                )
+            )
+    return pytest.mark.parametrize(("policy", "check"), parameters)
+
+
+_outcomes = lru_cache(maxsize=None)(outcomes)
+
+
+def _judge(policy: Policy, *, name: str, examples: int) -> None:
+    """Pass, skip or fail as a check did; the checks of a policy are run together, once."""
+    import pytest
+
+    (outcome,) = [one for one in _outcomes(policy, examples=examples) if one.check == name]
+    if outcome.status == "skip":
+        pytest.skip(outcome.reason or "")
+    if outcome.status == "fail":
+        raise CheckFailed(Subject.of(policy).name, [outcome])
+
+
+def _refuse_unknown(names: Mapping[str, str]) -> None:
+    for name in names:
+        if name not in CHECKS:
+            raise UnknownName("check", name, CHECKS)

@@ -1,0 +1,56 @@
+"""Looks for a scenario that shows a fault, and then for a smaller one."""
+
+from collections.abc import Sequence
+
+import attrs
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis.errors import Flaky
+
+from sched_core.scenario import Scenario
+from sched_core.testing.checks.registry import Check
+from sched_core.testing.invariants.registry import FILED
+from sched_core.testing.subject import Subject
+from sched_core.testing.trial import Trial
+
+
+@attrs.frozen
+class Found(Exception):
+    """A check that fails, and where."""
+
+    check: Check
+    problem: str
+    scenario: Scenario
+
+
+def smallest(subject: Subject, checks: Sequence[Check], examples: int) -> Found | None:
+    """The first of `checks` to fail, on the smallest scenario found; None if all pass.
+
+    The same scenarios are tried every time, and nothing is kept between calls.
+    """
+    invariants = [FILED[check.name] for check in checks if check.name in FILED]
+    found: list[Found] = []
+
+    @settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+        print_blob=False,
+    )
+    @given(checks[0].scenarios)
+    def examine(scenario: Scenario) -> None:
+        trial = Trial(subject, scenario, invariants)
+        for check in checks:
+            for problem in check.problems(trial):
+                found.append(Found(check, problem, scenario))
+                raise found[-1]
+
+    try:
+        examine()
+    except (Found, Flaky):  # what depends on chance may not come again
+        return found[-1]
+    return None

@@ -1,0 +1,68 @@
+"""One scenario under one policy: the runs that the checks compare, each made once."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import attrs
+
+from sched_core.request import RequestSpec
+from sched_core.scenario import Scenario
+from sched_core.testing.differences import difference
+from sched_core.testing.invariants.ledger import Ledger
+from sched_core.testing.invariants.registry import Invariant, InvariantError
+from sched_core.testing.play import Played, play
+from sched_core.testing.subject import Subject
+from sched_core.testing.surroundings import Surroundings, placed
+from sched_core.workload import Workload
+
+USUAL = Surroundings()
+
+
+class Trial:
+    """What the checks of a policy look at."""
+
+    def __init__(
+        self, subject: Subject, scenario: Scenario, invariants: Sequence[Invariant] = ()
+    ) -> None:
+        self.subject = subject
+        self.scenario = scenario
+        self._invariants = invariants
+
+    @property
+    def requests(self) -> Sequence[RequestSpec]:
+        """As the scenario lists them."""
+        assert isinstance(self.scenario.workload, Workload)
+        return self.scenario.workload.requests
+
+    @cached_property
+    def watched(self) -> Played:
+        """The run, held against the invariants."""
+        ledger = Ledger(self._invariants)
+        with placed(USUAL, self.subject.modules()):
+            return play(self.scenario, self.subject.policy(("ledger", ledger)), ledger)
+
+    @cached_property
+    def again(self) -> Played:
+        """The same run again, after another one."""
+        self.run(self.requests[::-1])
+        return self.run()
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Is the run the same again? If not, a change says nothing about what was changed."""
+        if isinstance(self.watched.error, InvariantError):
+            return False
+        return difference(self.watched, self.again) is None
+
+    def run(
+        self, requests: Sequence[RequestSpec] | None = None, around: Surroundings = USUAL
+    ) -> Played:
+        """A run on other requests, or in other surroundings."""
+        with placed(around, self.subject.modules()):
+            return play(self.scenario_of(requests), self.subject.policy())
+
+    def scenario_of(self, requests: Sequence[RequestSpec] | None) -> Scenario:
+        """The scenario with other requests."""
+        if requests is None:
+            return self.scenario
+        return attrs.evolve(self.scenario, workload=Workload(requests))
