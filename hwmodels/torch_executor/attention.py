@@ -100,36 +100,27 @@ class PagedAttention:
     def attend(self, call: Call) -> Tensor:
         key, value = call.key.transpose(0, 1), call.value.transpose(0, 1)
         self.pool.write(call.layer, self.batch.slots, key, value)
-        keys, values = self.pool.layer(call.layer)
-        return torch.cat([_group(call, group, keys, values) for group in self.batch.groups])
+        return torch.cat([self._group(call, group) for group in self.batch.groups])
 
+    def _group(self, call: Call, group: Group) -> Tensor:
+        """`[requests x tokens, heads, value_dim]` of one group.
 
-def _group(call: Call, group: Group, keys: Tensor, values: Tensor) -> Tensor:
-    """`[requests x tokens, heads, value_dim]` of one group.
-
-    The query heads that share a K/V head are laid along the queries, so that K and V are read
-    once for all of them.
-    """
-    requests, tokens = group.positions.shape
-    kv_heads, key_dim = keys.shape[1:]
-    shared = call.query.shape[0] // kv_heads
-    query = call.query[:, group.start : group.start + requests * tokens]
-    query = query.view(kv_heads, shared, requests, tokens, key_dim).permute(2, 0, 1, 3, 4)
-    out = _softmax_attention(
-        query.reshape(requests, kv_heads, shared * tokens, key_dim),
-        _read(keys, group.context),
-        _read(values, group.context),
-        group.bias(call.window, shared, query.dtype),
-        call,
-    )
-    out = out.view(requests, kv_heads, shared, tokens, -1).permute(0, 3, 1, 2, 4)
-    return out.reshape(requests * tokens, kv_heads * shared, -1)
-
-
-def _read(rows: Tensor, slots: Tensor) -> Tensor:
-    """`[slots, kv_heads, dim]` at `[requests, longest]` -> `[requests, kv_heads, longest, dim]`"""
-    read = rows.index_select(0, slots.flatten())
-    return read.view(*slots.shape, *rows.shape[1:]).transpose(1, 2)
+        The query heads that share a K/V head are laid along the queries, so that K and V are read
+        once for all of them.
+        """
+        requests, tokens = group.positions.shape
+        kv_heads, _, key_dim = call.key.shape
+        shared = call.query.shape[0] // kv_heads
+        query = call.query[:, group.start : group.start + requests * tokens]
+        query = query.view(kv_heads, shared, requests, tokens, key_dim).permute(2, 0, 1, 3, 4)
+        out = _softmax_attention(
+            query.reshape(requests, kv_heads, shared * tokens, key_dim),
+            *self.pool.read(call.layer, group.rows(kv_heads)),
+            group.bias(call.window, shared, query.dtype),
+            call,
+        )
+        out = out.view(requests, kv_heads, shared, tokens, -1).permute(0, 3, 1, 2, 4)
+        return out.reshape(requests * tokens, kv_heads * shared, -1)
 
 
 def _softmax_attention(

@@ -30,8 +30,20 @@ class Group:
     """Positions each computes, `[requests, tokens]`: the last of its context."""
 
     @cached_property
+    def _rows(self) -> dict[int, Tensor]:
+        return {}
+
+    @cached_property
     def _biases(self) -> dict[tuple[int | None, int, torch.dtype], Tensor]:
         return {}
+
+    def rows(self, kv_heads: int) -> Tensor:
+        """The context's rows in a pool of `[slots x kv_heads, head_dim]`: head by head, so that
+        what is read lies as attention wants it. `[requests, kv_heads, longest]`"""
+        if kv_heads not in self._rows:
+            heads = torch.arange(kv_heads, device=self.context.device)[:, None]
+            self._rows[kv_heads] = self.context[:, None] * kv_heads + heads
+        return self._rows[kv_heads]
 
     def bias(self, window: int | None, heads: int, dtype: torch.dtype) -> Tensor:
         """What to add to the scores: 0, or -inf where a query must not look.

@@ -40,6 +40,7 @@ class KVPool:
         rows = [(s.kv_heads, dim) for s in shapes for dim in (s.key_dim, s.value_dim)]
         self.device = [_zeros(block_size, row, dtype, device) for row in rows]
         self.host = [_zeros(block_size, row, dtype, torch.device("cpu")) for row in rows]
+        self._scratch = [tensor.new_empty(0) for tensor in self.device[:2]]
         self.block_bytes = sum(t[0].nbytes for t in self.device)
         self._pinned = device.type == "cuda"
         self._copies = torch.cuda.Stream(device) if self._pinned else None
@@ -63,6 +64,26 @@ class KVPool:
     def layer(self, layer: int) -> tuple[Tensor, Tensor]:
         """K and V of a layer as `[slots, kv_heads, head_dim]`."""
         return self.device[2 * layer].flatten(0, 1), self.device[2 * layer + 1].flatten(0, 1)
+
+    def read(self, layer: int, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """K and V of a layer at `rows`: slot x kv_heads + head; `[*rows.shape, head_dim]` each.
+
+        Valid until the next read: the memory is used again, since getting it from the system
+        takes longer than filling it.
+        """
+        flat, found = rows.flatten(), []
+        for which, tensor in enumerate(self.device[2 * layer : 2 * layer + 2]):
+            out = self._scratch_for(which, len(flat), tensor)
+            torch.index_select(tensor.flatten(0, 2), 0, flat, out=out)
+            found.append(out.view(*rows.shape, -1))
+        keys, values = found
+        return keys, values
+
+    def _scratch_for(self, which: int, rows: int, like: Tensor) -> Tensor:
+        size = rows * like.shape[-1]
+        if size > len(self._scratch[which]):
+            self._scratch[which] = like.new_empty(2 * size)
+        return self._scratch[which][:size].view(rows, -1)
 
     def swap_out(self, swaps: Iterable[Swap]) -> None:
         """Copy device blocks to host blocks; `before_use` guards the blocks left behind."""

@@ -185,10 +185,10 @@ def reads_before_it_writes(patch: Patch) -> None:
 
 
 def heads_of_other_groups(patch: Patch) -> None:
-    def group(original: Any, call: Any, *rest: Any) -> Any:
-        return original(attrs.evolve(call, query=call.query.flip(0)), *rest).flip(1)
+    def attend(attend: Any, self: Any, call: Any) -> Any:
+        return attend(self, attrs.evolve(call, query=call.query.flip(0))).flip(1)
 
-    _around(patch, attention, "_group", group)
+    _around(patch, attention.PagedAttention, "attend", attend)
 
 
 def prompts_that_differ_where_blocks_are_shared(patch: Patch) -> None:
