@@ -173,12 +173,12 @@ class KVCache:
 
     def _lookup(self, pool: BlockPool, request: Request, tokens: int) -> list[int | None]:
         """For each block of `tokens` tokens, one of `pool` with that content."""
-        size, found = self.block_size, [None] * self.blocks_for(tokens)
+        size, count = self.block_size, self.blocks_for(tokens)
         if not self.caching:
-            return found
+            return [None] * count
         return [
             pool.find(block_key(request, index, size)) if (index + 1) * size <= tokens else None
-            for index in range(len(found))
+            for index in range(count)
         ]
 
     def cached_prefix(self, request: Request) -> int:
