@@ -1,7 +1,10 @@
 """A linear price of a step, fitted to measured mixed steps of one model on one machine.
 
     t = c0 + token T + request R + kv (context tokens) + chunk (prompt chunks)
-      + pair (query-key pairs of chunks) + sampled S + block_out, block_in x blocks copied
+      + pair (query-key pairs of chunks) + sampled S + head [S > 0]
+      + block_out, block_in x blocks copied
+
+A step that samples reads the weights of the output head once, hence `head`; c0 holds all others.
 
 Sums of what `StepLoad` holds, no coefficient below 0, so a larger step is never cheaper.
 """
@@ -21,7 +24,7 @@ RECOMPUTE_CHUNK = 2048
 """Tokens per chunk in `recompute`; policies ask for far less."""
 
 
-FITTED = ("c0", "token", "request", "kv", "chunk", "pair", "sampled")
+FITTED = ("c0", "token", "request", "kv", "chunk", "pair", "sampled", "head")
 """Constants that `fit` finds; those of copies are measured by themselves."""
 
 
@@ -40,6 +43,7 @@ class LinearCosts:
     chunk: float = _seconds("per prompt chunk")
     pair: float = _seconds("per (query, key) pair of a chunk")
     sampled: float = _seconds("per sampled token")
+    head: float = _seconds("per step that samples")
     block_out: float = _seconds("per block copied to the host")
     block_in: float = _seconds("per block copied back")
 
@@ -73,6 +77,7 @@ def features(load: StepLoad) -> tuple[int, ...]:
         load.prefills,
         load.prefill_pairs,
         load.sampled,
+        min(load.sampled, 1),
     )
 
 
