@@ -18,7 +18,7 @@ from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.memory import free_bytes
 from hwmodels.torch_executor.pool import KVPool
 from hwmodels.torch_executor.prompts import Prompts, SyntheticPrompts
-from hwmodels.torch_executor.texts import TextPrompts
+from hwmodels.torch_executor.texts import TextPrompts, tokenized
 from sched_core import InputError
 
 QUICK = 24
@@ -71,7 +71,7 @@ def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner
 
 def _prompts(settings: Torch, loaded: LoadedModel) -> Prompts:
     if settings.prompts:
-        return TextPrompts.read(Path(settings.prompts), loaded)
+        return TextPrompts(settings.prompts, tokenized(settings.prompts, loaded.source))
     return SyntheticPrompts(settings.seed, loaded.vocab)
 
 

@@ -1,67 +1,100 @@
-"""Prompts from a file of texts, by the tokenizer that came with a model."""
+"""Prompts from a file of texts, by a model's own tokenizer.
+
+One JSON object a line: `{"id": "a", "arrival": 0.5, "prompt": "Once upon", "output_len": 20}`. The
+workload `texts` makes requests of them, and `torch:prompts=FILE` runs them with those very tokens.
+"""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.prompts import Prompted
-from sched_core import InputError
+from sched_core import InputError, PluginLoadError, RequestSpec, Workload, configure
+
+
+@attrs.frozen(kw_only=True)
+class Text:
+    """A line of the file."""
+
+    id: str
+    prompt: str
+    arrival: float = 0.0
+    output_len: int = 16
+
+
+@attrs.frozen(kw_only=True)
+class Texts:
+    """Requests with real prompts, for the torch executor (JSON lines)."""
+
+    path: str = attrs.field(metadata={"about": "JSON lines: id, prompt, arrival, output_len"})
+    model: str = attrs.field(metadata={"about": "directory of the model, with its tokenizer"})
+
+    def build(self, seed: int) -> Workload:
+        """The file's requests; `seed` changes nothing."""
+        tokens, texts = tokenized(self.path, self.model), read(Path(self.path))
+        specs = [
+            RequestSpec(text.id, text.arrival, len(tokens[text.id]), text.output_len)
+            for text in texts
+        ]
+        return Workload(specs, description={"kind": "texts", "path": self.path})
 
 
 @attrs.frozen
 class TextPrompts:
     """Token ids by request id."""
 
-    path: Path
+    path: str
     tokens: dict[str, list[int]]
 
-    @classmethod
-    def read(cls, path: Path, loaded: LoadedModel) -> "TextPrompts":
-        """Rows of `{"id": ..., "prompt": text}`; raises InputError naming line and field."""
-        tokenizer = _tokenizer(loaded)
-        tokens: dict[str, list[int]] = {}
-        for row, text in _rows(path):
-            tokens[row] = tokenizer(text)["input_ids"]
-        return cls(path, tokens)
-
     def __call__(self, request: Prompted) -> list[int]:
+        """Raises InputError where the request is not one of the file."""
         found = self.tokens.get(request.id)
         if found is None or len(found) != request.prompt_len:
             raise InputError(
-                f"{'no text' if found is None else f'a text of {len(found)} tokens'} for request "
-                f"{request.id!r} of {request.prompt_len} prompt tokens",
+                f"request {request.id!r}, {request.prompt_len} tokens, is none of its texts",
                 file=self.path,
-                expected="a workload whose lengths are those of the texts: texts:path=FILE",
+                expected=f"the workload texts:path={self.path}",
             )
         return list(found)
 
 
-def _tokenizer(loaded: LoadedModel) -> Any:
-    from transformers import AutoTokenizer
+def tokenized(path: str, model: str) -> dict[str, list[int]]:
+    """Request id -> token ids, special tokens as the tokenizer adds them."""
+    tokenizer = _tokenizer(model)
+    return {text.id: tokenizer(text.prompt)["input_ids"] for text in read(Path(path))}
 
-    if not Path(loaded.source).is_dir():
+
+def _tokenizer(model: str) -> Any:
+    try:
+        from transformers import AutoTokenizer
+    except ModuleNotFoundError as error:
+        raise PluginLoadError(f"texts need {error.name}: pip install 'schedfw[torch]'") from None
+    try:
+        return AutoTokenizer.from_pretrained(model, local_files_only=True)
+    except (OSError, ValueError) as error:
         raise InputError(
-            f"model {loaded.name!r} has no tokenizer",
-            field="prompts",
-            expected="a model's directory, with its tokenizer",
-        )
-    return AutoTokenizer.from_pretrained(loaded.source, local_files_only=True)
+            f"has no tokenizer: {error}", file=model, expected="a model's directory"
+        ) from None
 
 
-def _rows(path: Path) -> Any:
+def read(path: Path) -> list[Text]:
+    """The texts; raises InputError naming file, line and field."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    return list(_parsed(lines, path))
+
+
+def _parsed(lines: list[str], path: Path) -> Iterator[Text]:
     for number, line in enumerate(lines, 1):
         try:
-            row = json.loads(line)
-            yield str(row["id"]), str(row["prompt"])
-        except (ValueError, KeyError, TypeError):
-            expected = '{"id": ..., "prompt": ...}'
-            raise InputError(
-                "not a text", file=path, row=number, value=line, expected=expected
-            ) from None
+            keys = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"is not JSON: {error}", file=path, row=number) from None
+        if not isinstance(keys, dict):
+            raise InputError("is no text", file=path, row=number, expected='{"id": ..., ...}')
+        yield configure(Text, keys, where=f"{path}, line {number}")
