@@ -108,7 +108,8 @@ def cells(row: dict[str, Any]) -> list[str]:
 def main(requests: tuple[int, ...], path: Path | None, here: str | None) -> None:
     """Measure the engine's speed at every size given."""
     if here:
-        click.echo(json.dumps(measure(*requests, here == "leaps")))
+        (size,) = requests
+        click.echo(json.dumps(measure(size, here == "leaps")))
         return
     rows = [in_own_process(size, leaps) for size in requests for leaps in (False, True)]
     if path is not None:
