@@ -6,6 +6,7 @@ python -m cogapp -r -I docs docs/reference/*.md
 import inspect
 import re
 from collections.abc import Iterable, Iterator
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -75,6 +76,28 @@ def attributes(cls: type) -> str:
         if inspect.isfunction(value) or isinstance(value, property)
     )
     return table(["name", "what it is"], rows)
+
+
+def names(module: ModuleType) -> str:
+    """The public names of a module, and the first line about each."""
+    return table(["name", "what it is"], ((f"`{n}`", _about(module, n)) for n in module.__all__))
+
+
+def _about(module: ModuleType, name: str) -> str:
+    value = getattr(module, name)
+    own = inspect.isclass(value) or inspect.isfunction(value)
+    text = value.__doc__ if own else _VALUES[name]
+    return inspect.cleandoc(text or "").partition("\n\n")[0]
+
+
+_VALUES = {
+    "EMPTY_LOAD": "A step that holds nothing.",
+    "NO_VICTIM": "Answer of `select_victim` that means: preempt nobody.",
+    "RECOMPUTE": "Answer of `choose_preempt_mode`: compute the KV cache again.",
+    "SWAP": "Answer of `choose_preempt_mode`: copy it to the host and back.",
+    "hookimpl": "Marks a method of a component as the answer to the hook of its name.",
+}
+"""Names whose values carry no docstring."""
 
 
 def fields(cls: Any) -> str:

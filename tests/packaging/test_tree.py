@@ -73,7 +73,9 @@ def test_every_entry_point_of_ours_loads() -> None:
     for kind in GROUPS:
         ours = [plugin for plugin in plugins(kind) if plugin.distribution in OURS]
         assert [(p.name, p.problem) for p in ours if p.problem] == []
-        assert sorted(plugin.name for plugin in ours) == sorted(declared(f"schedfw.{kind}"))
+        assert sorted(plugin.name for plugin in ours) == sorted(declared(f"schedfw.{kind}")), (
+            "the installation is older than pyproject.toml: pip install -e . -e ./contrib_policies"
+        )
 
 
 def declared(group: str) -> list[str]:
