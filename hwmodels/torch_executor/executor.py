@@ -33,13 +33,20 @@ class StepRunner:
     """
 
     def __init__(
-        self, loaded: LoadedModel, pool: KVPool, *, temperature: float = 0.0, seed: int = 0
+        self,
+        loaded: LoadedModel,
+        pool: KVPool,
+        *,
+        temperature: float = 0.0,
+        seed: int = 0,
+        clock: str = "wall",
     ) -> None:
         self.loaded = loaded
         self.pool = pool
         self.tokens: dict[str, list[int]] = {}
         self._temperature = temperature
         self._seed = seed
+        self._clock = clock
 
     def run(
         self,
@@ -49,7 +56,7 @@ class StepRunner:
     ) -> StepOutcome:
         """Copies out, copies in, one forward pass; measured from packing to sampled tokens."""
         self.pool.reserve(*_highest(shares, swapped_out, swapped_in))
-        with torch.inference_mode(), Stopwatch(self.loaded.device) as watch:
+        with torch.inference_mode(), Stopwatch(self.loaded.device, self._clock) as watch:
             self.pool.swap_out(swapped_out)
             self.pool.swap_in(swapped_in)
             emitted = self._compute(shares) if shares else {}

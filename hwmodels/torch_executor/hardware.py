@@ -23,6 +23,18 @@ def _not_negative(_: object, field: "attrs.Attribute[Any]", value: float) -> Non
         raise InputError("out of range", field=field.name, value=value, expected="at least 0")
 
 
+def _clock(instance: "Torch", field: "attrs.Attribute[Any]", value: str) -> None:
+    if value not in ("wall", "cpu"):
+        raise InputError("unknown", field=field.name, value=value, expected="wall or cpu")
+    if value == "cpu" and instance.threads != 1:
+        raise InputError(
+            "the CPU time of a step is known for one thread only",
+            field="threads",
+            value=instance.threads,
+            expected="1 with clock=cpu",
+        )
+
+
 @attrs.frozen(kw_only=True)
 class Torch:
     """A real model on this machine's CUDA device or CPU: steps are run and timed, not priced."""
@@ -31,6 +43,9 @@ class Torch:
     dtype: str = _text("auto", "auto (the checkpoint's), float64, float32, bfloat16 or float16")
     seed: int = _number(0, "of weights, prompts and draws")
     threads: int = _number(0, "CPU threads; 0 leaves torch's choice")
+    clock: str = _text(
+        "wall", "wall, or cpu: without the time that other processes took", validator=_clock
+    )
     temperature: float = _number(0.0, "0 takes the likeliest token, more draws with the seed")
     costs: str = _text("", "file by hardware calibrate, for policies that compare costs")
     prompts: str = _text("", "JSONL of texts by request id; without it prompts are random tokens")

@@ -66,7 +66,13 @@ def device(name: str) -> torch.device:
 
 def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner:
     pool = KVPool(loaded.layers, block_size, loaded.dtype, loaded.device)
-    return StepRunner(loaded, pool, temperature=settings.temperature, seed=settings.seed)
+    return StepRunner(
+        loaded,
+        pool,
+        temperature=settings.temperature,
+        seed=settings.seed,
+        clock=settings.clock,
+    )
 
 
 def _prompts(settings: Torch, loaded: LoadedModel) -> Prompts:
@@ -116,6 +122,7 @@ def _setting(settings: Torch, loaded: LoadedModel) -> dict[str, object]:
         "device": str(loaded.device),
         "dtype": str(loaded.dtype).removeprefix("torch."),
         "threads": torch.get_num_threads(),
+        "clock": "device events" if cuda else settings.clock,
         "torch": torch.__version__,
         "transformers": transformers.__version__,
         "seed": settings.seed,

@@ -1,6 +1,6 @@
 """`hardware calibrate` and `validate` with `--executor`: by steps and runs of a real model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ from sched_core.cli.output import Format, print_csv, print_json, print_table
 from sched_core.cli.whole_file import whole_file
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
-from sched_core.real_runs import Validation, validate
+from sched_core.real_runs import TIE, Validation, validate
 from sched_core.scenario import Scenario
 
 POLICIES = ("fcfs", "sjf+predict-oracle", "chunk:size=64")
@@ -19,7 +19,7 @@ POLICIES = ("fcfs", "sjf+predict-oracle", "chunk:size=64")
 
 WORKLOAD = "poisson:n=60:prompt_len=16..512:output_len=8..64"
 ENGINE = EngineConfig(
-    max_num_batched_tokens=512, max_num_seqs=32, num_gpu_blocks=2000, max_model_len=1024
+    max_num_batched_tokens=512, max_num_seqs=16, num_gpu_blocks=2000, max_model_len=1024
 )
 """Sizes within those of the steps that calibration measures."""
 
@@ -92,10 +92,14 @@ def _print(found: Validation) -> None:
         ),
     )  # fmt: skip
     print_table(
-        ["load", "best to worst by", "measured", "simulated", "agrees"],
+        ["load", "best to worst by", "measured", "simulated", f"agrees, but for {TIE:.0%}"],
         (
-            (row.load, row.figure, " < ".join(row.measured), " < ".join(row.simulated),
+            (row.load, row.figure, _order(row.measured), _order(row.simulated),
              "yes" if row.agrees else "no")
             for row in found.rankings
         ),
     )  # fmt: skip
+
+
+def _order(figures: Mapping[str, float]) -> str:
+    return " < ".join(sorted(figures, key=lambda policy: figures[policy]))

@@ -23,3 +23,11 @@ def test_a_model_must_be_named() -> None:
 def test_negative_parameters_are_refused() -> None:
     with pytest.raises(InputError, match="'threads'"):
         Torch(threads=-1)
+
+
+def test_cpu_time_is_for_one_thread() -> None:
+    assert Torch(threads=1, clock="cpu").clock == "cpu"
+    with pytest.raises(InputError, match="one thread only"):
+        Torch(clock="cpu")
+    with pytest.raises(InputError, match="expected wall or cpu"):
+        Torch(clock="sun")
