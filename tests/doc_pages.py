@@ -10,7 +10,7 @@ Fenced blocks mean, by their language:
 * `python`, `json`, `toml` without a title: a fragment that must parse.
 * `text`: nothing to run.
 
-`python tests/doc_pages.py` runs every page and puts the present output into its console blocks.
+`refresh_docs.py` puts the present output into the pages.
 """
 
 import os
@@ -18,7 +18,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
@@ -98,6 +97,9 @@ def commands(block: Block) -> Iterator[Command]:
     yield Command(text, output if prompt else None, start)
 
 
+_PIP_OPTIONS = "--quiet --no-index --no-deps --no-build-isolation --target ../site"
+
+
 def place(folder: Path, shared: Path | None) -> Path:
     """A copy of the repository in links, with the shared material beside it, to run pages in.
 
@@ -118,9 +120,6 @@ def place(folder: Path, shared: Path | None) -> Path:
     pip.write_text(f'#!/bin/sh\nexec {sys.executable} -m pip "$@" {_PIP_OPTIONS}\n')
     pip.chmod(0o755)
     return copy
-
-
-_PIP_OPTIONS = "--quiet --no-index --no-deps --no-build-isolation --target ../site"
 
 
 def run(command: str, copy: Path) -> str:
@@ -160,36 +159,3 @@ def shows(block: Block, folder: Path) -> None:
         assert block.text.rstrip("\n") in path.read_text("utf-8"), f"{block.title} is another"
     else:
         path.write_text(block.text, "utf-8")
-
-
-def refresh(page: Path, folder: Path) -> None:
-    """Put the present output into a page's console blocks; blocks with dots stay as they are."""
-    lines = page.read_text("utf-8").split("\n")
-    for block in reversed(list(_refreshed(page, folder))):
-        end = block.line - 1 + lines[block.line - 1 :].index("```")
-        lines[block.line - 1 : end] = block.text.split("\n")
-    page.write_text("\n".join(lines), "utf-8")
-
-
-def _refreshed(page: Path, folder: Path) -> Iterator[Block]:
-    for block in blocks(page):
-        if block.title is not None:
-            shows(block, folder)
-        if block.language in ("console", "sh"):
-            todo = [command for command in commands(block) if not command.sets_up]
-            parts = [f"$ {command.text}\n{run(command.text, folder)}".strip() for command in todo]
-            if block.language == "console" and "..." not in block.text:
-                yield attrs.evolve(block, text="\n".join(parts))
-
-
-def main() -> None:
-    """Refresh every page."""
-    shared = Path(os.environ.get("SCHEDFW_SHARED", ROOT.parent / "shared")).resolve()
-    for page in PAGES:
-        folder = Path(tempfile.mkdtemp())
-        refresh(page, place(folder, shared))
-        shutil.rmtree(folder)
-
-
-if __name__ == "__main__":
-    main()

@@ -2,6 +2,8 @@
 
 import json
 import tomllib
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ from markdown_it import MarkdownIt
 
 from sched_core.cli import main
 
-PARSERS = {
+PARSERS: dict[str, Callable[[str], object]] = {
     "python": lambda text: compile(text, "fragment", "exec"),
     "json": json.loads,
     "toml": tomllib.loads,
@@ -36,8 +38,14 @@ def needs_shared(page: Path) -> bool:
     return any(name in page.read_text("utf-8") for name in ("../shared", *DOWNLOADS))
 
 
+def needs_torch(page: Path) -> bool:
+    return "--executor torch" in page.read_text("utf-8")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if needs_torch(page) and find_spec("torch") is None:
+        pytest.skip("this page runs a real model: pip install 'schedfw[torch]'")
     shared = request.getfixturevalue("shared") if needs_shared(page) else None
     folder = place(tmp_path, shared)
     for block in blocks(page):
