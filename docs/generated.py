@@ -1,6 +1,6 @@
 """Parts of the reference that the code says already; cog puts them into the pages.
 
-python -m cogapp -r -I docs docs/reference/*.md
+`python tests/refresh_docs.py` calls it.
 """
 
 import inspect

@@ -90,6 +90,18 @@ def test_no_command_hides_in_a_block_of_another_language() -> None:
     assert typed == []
 
 
+def test_links_lead_somewhere() -> None:
+    links = [
+        (page, str(child.attrs["href"]).partition("#")[0])
+        for page in PAGES
+        for token in MarkdownIt().parse(page.read_text("utf-8"))
+        for child in token.children or []
+        if child.type == "link_open"
+    ]
+    local = [(page, link) for page, link in links if link and not link.startswith("https:")]
+    assert [(page.name, link) for page, link in local if not (page.parent / link).exists()] == []
+
+
 def test_commands_within_the_text_exist() -> None:
     spans = [
         child.content
