@@ -106,7 +106,8 @@ def test_the_paper_s_bound_holds_while_both_wait(seed: int) -> None:
 
 def test_counters_equal_the_service_measured_from_outside() -> None:
     vtc, witness = VirtualTokenCounter(w_p=1.5, w_q=0.5), Witness(1.5, 0.5)
-    serve([("vtc", vtc), ("witness", witness)], flood(1, {"a": 60, "b": 60}, n=40))
+    specs = flood(1, {"a": 60, "b": 60}, n=40)
+    serve([("vtc", vtc), ("witness", witness)], specs, num_gpu_blocks=2000)  # nobody is lifted
     assert vtc.counters == pytest.approx(witness.service)
 
 
