@@ -48,13 +48,14 @@ class KVPool:
 
     def reserve(self, blocks: int, host_blocks: int) -> None:
         """Make room for block ids up to `blocks` and `host_blocks`."""
-        if blocks >= len(self.device[0]):
-            self.device = [_grown(t, max(blocks + 1, 2 * len(t)), self.fill) for t in self.device]
-        if host_blocks >= len(self.host[0]):
-            size = max(host_blocks + 1, 2 * len(self.host[0]))
-            self._drain()  # copies may still write to the old memory
-            host = [_grown(t, size, self.fill) for t in self.host]
-            self.host = [t.pin_memory() for t in host] if self._pinned else host
+        more, more_on_host = blocks >= len(self.device[0]), host_blocks >= len(self.host[0])
+        if more or more_on_host:
+            self._drain()  # copies may still use the old memory
+        if more:
+            self.device = [_grown(tensor, blocks, self.fill) for tensor in self.device]
+        if more_on_host:
+            host = [_grown(tensor, host_blocks, self.fill) for tensor in self.host]
+            self.host = [tensor.pin_memory() for tensor in host] if self._pinned else host
 
     def write(self, layer: int, slots: Tensor, keys: Tensor, values: Tensor) -> None:
         """Store `[tokens, kv_heads, head_dim]` at `slots`: block x block_size + offset."""
@@ -146,7 +147,9 @@ def _zeros(
     return torch.zeros((1, block_size, *row), dtype=dtype, device=device)
 
 
-def _grown(tensor: Tensor, blocks: int, fill: float) -> Tensor:
+def _grown(tensor: Tensor, highest: int, fill: float) -> Tensor:
+    """With room for block `highest`, and an eighth more than before: seldom, and little in vain."""
+    blocks = max(highest + 1, len(tensor) * 9 // 8)
     grown = tensor.new_full((blocks, *tensor.shape[1:]), fill)
     grown[: len(tensor)] = tensor
     return grown
