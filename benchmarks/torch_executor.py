@@ -127,11 +127,11 @@ def main(model: str, device: str, threads: int, requests: int, prompt: int, outp
     prompts = [executor.prompts(spec) for spec in load.specs()]
     machine = executor.describe()["hardware"]
     click.echo(f"{machine}, {threads} threads, torch {torch.__version__}, {model}, {load}")
-    seconds: dict[str, list[float]] = {"schedfw": [], "generate_batch": []}
+    seconds: dict[str, list[float]] = {"torch executor": [], "generate_batch": []}
     for _ in range(1 + ROUNDS):
         our_seconds, our_tokens = ours(executor, load)
         their_seconds, their_tokens = theirs(executor.runner.loaded.model, prompts, load)
-        seconds["schedfw"].append(our_seconds)
+        seconds["torch executor"].append(our_seconds)
         seconds["generate_batch"].append(their_seconds)
     for name, (_first, *rest) in seconds.items():  # the first round warms both up
         median, listed = statistics.median(rest), " ".join(f"{s:.2f}" for s in sorted(rest))
