@@ -67,10 +67,14 @@ def executor(
     )
 
 
-def poison_free(executor: TorchExecutor) -> Any:
-    """A watcher that fills all free blocks without cached content, here and on the host."""
+def poison_free(executor: Watched) -> Any:
+    """A watcher that fills all free blocks without cached content, here and on the host, and
+    sees whether executor and engine agree on who emitted how many tokens."""
 
     def watch(plan: StepPlan, state: Any, *_: Any) -> None:
+        for request in state.running:
+            emitted = len(executor.emitted.get(request.id, ()))
+            assert emitted == state.lockstep.emitted(request), request.id
         executor.runner.pool.poison(_contentless(state.kv.device), _contentless(state.kv.host))
 
     return watch

@@ -230,8 +230,18 @@ def _percentages(item: Deviation) -> tuple[object, ...]:
 @_against
 @_executor
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="With --executor.")
-@click.option("--steps", default=100, help="With --executor: steps to fit to. [default: 100]")
-@click.option("--repeats", default=5, help="With --executor: runs of each step. [default: 5]")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=10),
+    default=100,
+    help="With --executor: steps to fit to. [default: 100]",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=5,
+    help="With --executor: runs of each step. [default: 5]",
+)
 @format_option
 def calibrate_command(
     spec: str | None,

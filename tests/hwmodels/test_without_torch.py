@@ -8,7 +8,6 @@ import pytest
 from hwmodels.torch_executor.hardware import Torch
 from sched_core import InputError
 
-
 WITHOUT = """
 import sys
 sys.modules["torch"] = None  # as if it were not installed
