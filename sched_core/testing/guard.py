@@ -1,12 +1,13 @@
 """Watches what the hooks of a policy do to the engine."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sched_core.policy import Policy
 from sched_core.request import Request
 from sched_core.state import SchedulerState
+from sched_core.view import RequestView
 
 _FIELDS = tuple(name for name in Request.__slots__ if name not in ("blocks", "host_blocks", "view"))
 _of_request = attrgetter(*_FIELDS)
@@ -18,11 +19,12 @@ class Facts(NamedTuple):
     """What of the engine's state a view leads to."""
 
     counts: tuple[int, ...]
-    running: tuple[Request, ...]
-    waiting: tuple[Request, ...]
+    running: list[Request]
+    waiting: list[Request]
     free_blocks: list[int]
     free_host_blocks: list[int]
-    requests: list[tuple[Any, ...]]
+    requests: list[Request]
+    of_requests: list[tuple[Any, ...]]
 
 
 def guard(policy: Policy) -> list[str]:
@@ -39,12 +41,12 @@ def guard(policy: Policy) -> list[str]:
 def _guarded(
     call: Callable[..., Any], policy: Policy, who: str, changes: list[str]
 ) -> Callable[..., Any]:
-    def compare(act: Callable[[], Any]) -> Any:
-        before = _facts(policy._state)
+    def compare(act: Callable[[], Any], asked: Sequence[Request] = ()) -> Any:
+        before = _facts(policy._state, asked)
         try:
             return act()
         finally:
-            after = _facts(policy._state)
+            after = _facts(policy._state, asked)
             if before != after:
                 changes.append(f"{who} {_difference(before, after)}")
 
@@ -55,21 +57,25 @@ def _guarded(
             yield item
 
     def guarded(*args: Any) -> Any:
-        answer = compare(lambda: call(*args))
+        asked = [each._request for each in args if isinstance(each, RequestView)]
+        answer = compare(lambda: call(*args), asked)
         return pulled(answer) if isinstance(answer, Iterator) else answer
 
     return guarded
 
 
-def _facts(state: SchedulerState) -> Facts:
-    running, waiting = tuple(state.running), tuple(state.waiting.ordered())
+def _facts(state: SchedulerState, asked: Sequence[Request]) -> Facts:
+    """`asked` are those that a hook is asked about: they may be on their way to the queue."""
+    running, waiting = list(state.running), state.waiting.ordered()
+    requests = list(dict.fromkeys((*asked, *running, *waiting)))
     return Facts(
         _of_state(state),
         running,
         waiting,
         state.kv.device.free_order(),
         state.kv.host.free_order(),
-        [(*_of_request(r), tuple(r.blocks), tuple(r.host_blocks)) for r in (*running, *waiting)],
+        requests,
+        [(*_of_request(r), tuple(r.blocks), tuple(r.host_blocks)) for r in requests],
     )
 
 
@@ -85,7 +91,7 @@ def _difference(before: Facts, after: Facts) -> str:
     changed = [
         f"{name} of {request.id} from {was!r} to {now!r}"
         for request, old, new in zip(
-            before.running + before.waiting, before.requests, after.requests, strict=True
+            before.requests, before.of_requests, after.of_requests, strict=True
         )
         for name, was, now in zip(names, old, new, strict=True)
         if was != now

@@ -27,6 +27,16 @@ def smallest(subject: Subject, checks: Sequence[Check], examples: int) -> Found 
 
     The same scenarios are tried every time, and nothing is kept between calls.
     """
+    found = _search(subject, checks, examples, [Phase.generate])
+    if found is None:
+        return None
+    alone = _search(subject, [found.check], examples, [Phase.generate, Phase.shrink])
+    return alone or found
+
+
+def _search(
+    subject: Subject, checks: Sequence[Check], examples: int, phases: Sequence[Phase]
+) -> Found | None:
     invariants = [FILED[check.name] for check in checks if check.name in FILED]
     found: list[Found] = []
 
@@ -35,7 +45,7 @@ def smallest(subject: Subject, checks: Sequence[Check], examples: int) -> Found 
         derandomize=True,
         database=None,
         deadline=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=phases,
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,

@@ -14,7 +14,7 @@ from sched_core.scenario import ONE_STEP_A_SECOND, Scenario
 from sched_core.workload import Workload
 
 LONGEST_PROMPT, LONGEST_OUTPUT = 40, 24
-PATIENCE = 8
+PATIENCE = 4
 """Steps per token that a run may take to its end, before it counts as stuck."""
 
 
@@ -63,17 +63,17 @@ def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
     lengths = [length for length in (30, 60) if chunked or length <= budget]
     drawn: dict[str, Any] = {
         "max_num_batched_tokens": budget,
-        "max_num_seqs": draw(st.integers(1, min(8, budget))),
+        "max_num_seqs": draw(st.sampled_from([seats for seats in (1, 2, 4, 8) if seats <= budget])),
         "max_model_len": draw(st.sampled_from((None, None, *lengths))),
         "block_size": block_size,
-        "num_gpu_blocks": draw(st.integers(largest - largest // 4, 3 * largest)),
+        "num_gpu_blocks": largest * draw(st.sampled_from((3, 4, 4, 5, 6, 10))) // 4,
         "num_cpu_blocks": draw(st.sampled_from((0, 3, largest, 2 * largest))),
         "enable_chunked_prefill": chunked,
         "long_prefill_token_threshold": draw(st.sampled_from((0, 0, 3, 10))),
         "watermark": draw(st.sampled_from((0.0, 0.0, 0.1))),
         "scheduler_reserve_full_isl": draw(st.booleans()),
         "enable_prefix_caching": draw(st.booleans()),
-        "batching": draw(st.sampled_from(("continuous", "continuous", "static", "padded"))),
+        "batching": draw(st.sampled_from((*["continuous"] * 4, "static", "padded"))),
     }
     return EngineConfig(**(drawn | fixed))
 

@@ -1,6 +1,6 @@
 """One scenario under one policy: the runs that the checks compare, each made once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import attrs
@@ -36,7 +36,9 @@ class Trial:
 
     @cached_property
     def watched(self) -> Played:
-        """The run, held against the invariants."""
+        """The run, held against the invariants that are asked for."""
+        if not self._invariants:
+            return self.run()
         ledger = Ledger(self._invariants)
         with placed(USUAL, self.subject.modules()):
             return play(self.scenario, self.subject.policy(("ledger", ledger)), ledger)
@@ -53,6 +55,14 @@ class Trial:
         if isinstance(self.watched.error, InvariantError):
             return False
         return difference(self.watched, self.again) is None
+
+    def compare(
+        self, other: Callable[[], Played], how: Callable[..., str | None] = difference
+    ) -> str | None:
+        """How a run under some change differs; None if it does not, or if it may be by chance."""
+        if not self.repeats or (found := how(self.watched, other())) is None:
+            return None
+        return None if difference(self.watched, self.run()) else found
 
     def run(
         self, requests: Sequence[RequestSpec] | None = None, around: Surroundings = USUAL

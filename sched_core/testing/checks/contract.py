@@ -58,3 +58,4 @@ def _kept(component: object, ended: Collection[str]) -> Iterator[str]:
                 yield f"the id {thing!r}"
         elif not type(thing).__module__.startswith("sched_core."):
             reached.extend(gc.get_referents(thing))
+            reached.extend(thing if isinstance(thing, dict) else ())  # not every key is told

@@ -9,7 +9,7 @@ from sched_core.testing.checks.registry import check
 from sched_core.testing.differences import difference
 from sched_core.testing.foolish import silent_component
 from sched_core.testing.invariants.registry import InvariantError
-from sched_core.testing.play import play
+from sched_core.testing.play import Played, play
 from sched_core.testing.subject import Subject
 from sched_core.testing.surroundings import placed
 from sched_core.testing.trial import USUAL, Trial
@@ -47,7 +47,7 @@ def nothing_survives_a_run(trial: Trial) -> Iterator[str]:
 @check("G4 rows may be permuted", TIER)
 def rows_may_be_permuted(trial: Trial) -> Iterator[str]:
     """The order of rows matters to requests that arrive together, and to them only."""
-    if trial.repeats and (found := difference(trial.watched, trial.run(_permuted(trial.requests)))):
+    if found := trial.compare(lambda: trial.run(_permuted(trial.requests))):
         yield f"with the rows in another order {found}"
 
 
@@ -63,9 +63,11 @@ def _arrival(spec: RequestSpec) -> float:
 @check("H2 silence changes nothing", TIER)
 def silence_changes_nothing(trial: Trial) -> Iterator[str]:
     """With a component before it that has no opinion on anything the policy decides the same."""
-    if trial.repeats:
-        silent = ("silent", silent_component())
-        with placed(USUAL, trial.subject.modules()):
-            played = play(trial.scenario, trial.subject.policy(silent, first=True))
-        if found := difference(trial.watched, played):
-            yield f"behind a silent component {found}"
+    if found := trial.compare(lambda: _behind_silence(trial)):
+        yield f"behind a silent component {found}"
+
+
+def _behind_silence(trial: Trial) -> Played:
+    policy = trial.subject.policy(("silent", silent_component()), first=True)
+    with placed(USUAL, trial.subject.modules()):
+        return play(trial.scenario, policy)

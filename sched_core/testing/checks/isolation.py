@@ -1,6 +1,7 @@
 """Does the policy decide from what its views show, and leave it as it is?"""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from random import Random
 
 import attrs
@@ -8,7 +9,7 @@ import attrs
 from sched_core.arrivals import refusal
 from sched_core.request import RequestSpec
 from sched_core.testing.checks.registry import check
-from sched_core.testing.differences import difference, of_steps
+from sched_core.testing.differences import of_steps
 from sched_core.testing.guard import guard
 from sched_core.testing.play import Played, play
 from sched_core.testing.subject import Subject
@@ -27,22 +28,24 @@ def _may_see_lengths(subject: Subject) -> str | None:
 
 @check("G3 true lengths stay hidden", TIER, skip=_may_see_lengths)
 def true_lengths_stay_hidden(trial: Trial) -> Iterator[str]:
-    """Until the first request ends earlier, shorter outputs change nothing."""
-    shorter = _shortened(trial)
-    if trial.repeats and (found := _before_it_shows(trial.watched, trial.run(shorter))):
-        lengths = {spec.id: spec.output_len for spec in shorter}
+    """Longer outputs change nothing until a request goes on that would have ended."""
+    longer = _lengthened(trial)
+    if found := trial.compare(lambda: trial.run(longer), _before_it_shows):
+        lengths = {spec.id: spec.output_len for spec in longer}
         yield f"with output lengths {lengths}, which nobody can know yet, {found}"
 
 
-def _shortened(trial: Trial) -> list[RequestSpec]:
-    """Some outputs of requests that are served at all end earlier."""
-    random = Random(trial.scenario.seed)
-    return [
-        spec
-        if refusal(spec, trial.scenario.config)
-        else attrs.evolve(spec, output_len=random.randint(1, spec.output_len))
-        for spec in trial.requests
-    ]
+def _lengthened(trial: Trial) -> list[RequestSpec]:
+    """The outputs of those that end in the second half are longer, where that can be served."""
+    random, records = Random(trial.scenario.seed), trial.watched.requests
+    ends = {spec.id: records.get(spec.id, {}).get("finish") or inf for spec in trial.requests}
+    middle = sorted(ends.values())[len(ends) // 2]
+    changed = []
+    for spec in trial.requests:
+        longer = attrs.evolve(spec, output_len=spec.output_len + random.randint(1, 20))
+        kept = ends[spec.id] < middle or refusal(longer, trial.scenario.config)
+        changed.append(spec if kept else longer)
+    return changed
 
 
 def _before_it_shows(one: Played, other: Played) -> str | None:
@@ -58,14 +61,19 @@ def the_future_stays_hidden(trial: Trial) -> Iterator[str]:
     arrivals = sorted({spec.arrival for spec in trial.requests})
     cut = arrivals[len(arrivals) // 2]
     early = [spec for spec in trial.requests if spec.arrival < cut]
-    if not trial.repeats or not _servable(early, trial):
+    if not _servable(early, trial):
         return
-    for a, b in zip(trial.watched.decisions, trial.run(early).decisions, strict=False):
-        if a["time"] >= cut:
-            return
-        if found := of_steps(a, b):
-            yield f"without the requests that arrive from {cut:g} s on, {found}"
-            return
+
+    def before_the_cut(one: Played, other: Played) -> str | None:
+        for a, b in zip(one.decisions, other.decisions, strict=False):
+            if a["time"] >= cut:
+                break
+            if found := of_steps(a, b):
+                return found
+        return None
+
+    if found := trial.compare(lambda: trial.run(early), before_the_cut):
+        yield f"without the requests that arrive from {cut:g} s on, {found}"
 
 
 def _servable(requests: Sequence[RequestSpec], trial: Trial) -> bool:
@@ -75,14 +83,14 @@ def _servable(requests: Sequence[RequestSpec], trial: Trial) -> bool:
 @check("G3 the wall clock does not matter", TIER)
 def the_wall_clock_does_not_matter(trial: Trial) -> Iterator[str]:
     """At another time of day, which passes faster, the run is the same."""
-    if trial.repeats and (found := difference(trial.watched, trial.run(around=ANOTHER_TIME))):
+    if found := trial.compare(lambda: trial.run(around=ANOTHER_TIME)):
         yield f"at another time of day {found}"
 
 
 @check("G3 global random state does not matter", TIER)
 def global_random_state_does_not_matter(trial: Trial) -> Iterator[str]:
     """With `random` and `numpy.random` seeded otherwise the run is the same."""
-    if trial.repeats and (found := difference(trial.watched, trial.run(around=ANOTHER_SEED))):
+    if found := trial.compare(lambda: trial.run(around=ANOTHER_SEED)):
         yield f"with another global random state {found}; view.rng is seeded for the run"
 
 
