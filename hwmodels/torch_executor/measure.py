@@ -46,22 +46,31 @@ class Part(NamedTuple):
 Shape = list[Part]
 
 
+CHUNKS = (0.35, 0.4, 0.15, 0.1)
+"""How often a measured step holds 0, 1, 2 and 3 prompt chunks."""
+
+
 def random_shapes(limits: Range, count: int, seed: int) -> Iterator[Shape]:
     """Mixed steps: up to `max_num_seqs` decodes of any context, and at times a few chunks."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         contexts = rng.integers(1, limits.max_model_len, _decodes(rng, limits))
-        shape = [Part(int(context), 1) for context in contexts]
-        budget = limits.max_num_batched_tokens - len(shape)
-        for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.35, 0.4, 0.15, 0.1])) or not shape):
-            longest = min(budget, limits.max_model_len)
-            if longest < 2:
-                break
-            new = int(np.exp(rng.uniform(np.log(2), np.log(longest + 1))))
-            computed = int(rng.integers(0, limits.max_model_len - new + 1)) * int(rng.integers(2))
-            shape.append(Part(computed, new, samples=bool(rng.integers(2))))
-            budget -= new
-        yield shape
+        decodes = [Part(int(context), 1) for context in contexts]
+        chunks = int(rng.choice(len(CHUNKS), p=CHUNKS)) or int(not decodes)
+        budget = limits.max_num_batched_tokens - len(decodes)
+        yield decodes + list(_chunks(rng, limits, chunks, budget))
+
+
+def _chunks(rng: np.random.Generator, limits: Range, count: int, budget: int) -> Iterator[Part]:
+    """Short ones as often as long ones; half of them from position 0, half not the last."""
+    for _ in range(count):
+        longest = min(budget, limits.max_model_len)
+        if longest < 2:
+            break
+        new = int(np.exp(rng.uniform(np.log(2), np.log(longest + 1))))
+        before = int(rng.integers(0, limits.max_model_len - new + 1))
+        yield Part(before * int(rng.integers(2)), new, samples=bool(rng.integers(2)))
+        budget -= new
 
 
 def _decodes(rng: np.random.Generator, limits: Range) -> int:
