@@ -9,6 +9,7 @@ import rich_click as click
 from sched_core.catalogue import Plugin, find, plugins
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters
+from sched_core.cli.policy_checks import check_command
 from sched_core.errors import PluginLoadError
 from sched_core.hookspecs import Events
 from sched_core.policy import Policy
@@ -24,6 +25,9 @@ _PARAMETER_FIELDS = ["name", "type", "default", "required"]
 @click.group()
 def policies() -> None:
     """Policy components: what is installed, and what each of them does."""
+
+
+policies.add_command(check_command)
 
 
 @policies.command("list")

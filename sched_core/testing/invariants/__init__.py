@@ -18,7 +18,7 @@ from sched_core.testing.invariants.registry import FILED, Invariant
 
 MODULES = (memory, blocks, tokens, steps, order, liveness, timing, figures, events)
 
-FCFS: tuple[Invariant, ...] = tuple(FILED.values())
+FCFS: tuple[Invariant, ...] = tuple(FILED[name] for name in sorted(FILED))
 """Every invariant; all hold under first come, first served."""
 
 GENERAL: tuple[Invariant, ...] = tuple(each for each in FCFS if not each.fcfs)

@@ -1,0 +1,69 @@
+"""`schedfw policies check`: does a policy keep its contract?"""
+
+from collections.abc import Sequence
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import attrs
+import rich_click as click
+
+from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
+from sched_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from sched_core.testing import Outcome
+
+
+@click.command("check")
+@click.argument("name")
+@click.option(
+    "--examples",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Scenarios that each check is tried on.",
+)
+@format_option
+@click.pass_context
+def check_command(context: click.Context, name: str, examples: int, style: Format) -> None:
+    """Try the policy NAME, such as priority:aging=30+adaptive, on random scenarios.
+
+    Exits 1 if a check fails, and then shows the smallest scenario in which it does.
+    """
+    results = _outcomes(name, examples)
+    if style == "json":
+        print_json([attrs.asdict(result) for result in results])
+    elif style == "csv":
+        header = ["tier", "check", "status", "reason"]
+        print_csv(header, ([getattr(result, key) for key in header] for result in results))
+    else:
+        _print(results)
+    context.exit(1 if any(result.status == "fail" for result in results) else 0)
+
+
+def _outcomes(name: str, examples: int) -> "list[Outcome]":
+    try:
+        from hypothesis.configuration import set_hypothesis_home_dir
+
+        from sched_core.testing import outcomes
+    except ModuleNotFoundError as error:
+        if error.name != "hypothesis":
+            raise
+        raise UsageError("checks need hypothesis: pip install 'schedfw[test]'") from None
+    with TemporaryDirectory() as scratch:  # hypothesis would write into the working directory
+        set_hypothesis_home_dir(scratch)
+        try:
+            return outcomes(name, examples=examples)
+        finally:
+            set_hypothesis_home_dir(None)
+
+
+def _print(results: "Sequence[Outcome]") -> None:
+    print_table(
+        ["tier", "check", "result"],
+        ([r.tier, r.check, f"skip: {r.reason}" if r.status == "skip" else r.status]
+         for r in results),
+    )  # fmt: skip
+    for result in results:
+        if result.status == "fail":
+            click.echo(f"{result}\n")
