@@ -43,13 +43,13 @@ def check_command(context: click.Context, name: str, examples: int, style: Forma
 
 def _outcomes(name: str, examples: int) -> "list[Outcome]":
     try:
-        from hypothesis.configuration import set_hypothesis_home_dir
-
         from sched_core.testing import outcomes
     except ModuleNotFoundError as error:
         if error.name != "hypothesis":
             raise
         raise UsageError("checks need hypothesis: pip install 'schedfw[test]'") from None
+    from hypothesis.configuration import set_hypothesis_home_dir
+
     with TemporaryDirectory() as scratch:  # hypothesis would write into the working directory
         set_hypothesis_home_dir(scratch)
         try:

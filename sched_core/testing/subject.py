@@ -61,8 +61,9 @@ class Subject:
 
 
 def _import_path(factory: Callable[[], object]) -> str | None:
-    module, name = getattr(factory, "__module__", None), getattr(factory, "__qualname__", "")
-    if module in (None, "__main__") or "<" in name:
+    path = f"{getattr(factory, '__module__', '')}:{getattr(factory, '__qualname__', '')}"
+    try:
+        found = pkgutil.resolve_name(path)
+    except (ImportError, AttributeError, ValueError):  # made by a function, say
         return None
-    path = f"{module}:{name}"
-    return path if pkgutil.resolve_name(path) is factory else None
+    return path if found is factory and not path.startswith("__main__:") else None
