@@ -10,7 +10,7 @@ from sched_core.errors import UnknownName
 from sched_core.testing.checks import CHECKS
 from sched_core.testing.checks.registry import Check
 from sched_core.testing.documents import as_text, document
-from sched_core.testing.search import Found, smallest
+from sched_core.testing.search import Found, first, smallest
 from sched_core.testing.subject import Subject
 
 EXAMPLES = 100
@@ -70,12 +70,9 @@ def _try(subject: Subject, checks: list[Check], examples: int) -> dict[str, Outc
     skips = {check.name: check.skip(subject) for check in checks}
     left = [check for check in checks if skips[check.name] is None]
     found = {c.name: Outcome(c.name, c.tier, "skip", skips[c.name]) for c in checks}
-    while left:
-        failure = smallest(subject, left, examples)
-        if failure is None:
-            break
+    while left and (failure := first(subject, left, examples)):
         left.remove(failure.check)
-        found[failure.check.name] = _failed(subject, failure)
+        found[failure.check.name] = _failed(subject, smallest(failure, subject, examples))
     return found | {check.name: Outcome(check.name, check.tier, "pass") for check in left}
 
 

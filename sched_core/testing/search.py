@@ -22,16 +22,17 @@ class Found(Exception):
     scenario: Scenario
 
 
-def smallest(subject: Subject, checks: Sequence[Check], examples: int) -> Found | None:
-    """The first of `checks` to fail, on the smallest scenario found; None if all pass.
+def first(subject: Subject, checks: Sequence[Check], examples: int) -> Found | None:
+    """The first of `checks` to fail, and the scenario that showed it; None if all pass.
 
     The same scenarios are tried every time, and nothing is kept between calls.
     """
-    found = _search(subject, checks, examples, [Phase.generate])
-    if found is None:
-        return None
-    alone = _search(subject, [found.check], examples, [Phase.generate, Phase.shrink])
-    return alone or found
+    return _search(subject, checks, examples, [Phase.generate])
+
+
+def smallest(found: Found, subject: Subject, examples: int) -> Found:
+    """The same check's failure on the smallest scenario that can be found."""
+    return _search(subject, [found.check], examples, [Phase.generate, Phase.shrink]) or found
 
 
 def _search(

@@ -66,7 +66,7 @@ def test_unknown_names_exit_2() -> None:
 
 
 def failure(name: str, check: str) -> dict[str, object]:
-    result = schedfw("policies", "check", name, "--format", "json")
+    result = schedfw("policies", "check", name, "--examples", 40, "--format", "json")
     assert result.exit_code == 1
     (found,) = [each for each in json.loads(result.stdout) if each["check"] == check]
     assert found["status"] == "fail"
@@ -84,7 +84,7 @@ def test_the_scenario_of_an_illegal_answer_raises_it_again(lab: Site, tmp_path: 
 
 
 def test_the_scenario_of_a_stuck_request_is_stuck_again(lab: Site, tmp_path: Path) -> None:
-    text = schedfw("policies", "check", "unfair").stdout
+    text = schedfw("policies", "check", "unfair", "--examples", 20).stdout
     file = tmp_path / "scenario.json"
     file.write_text(text[text.index("{\n") :])
     result = schedfw("run", file)

@@ -60,7 +60,7 @@ def test_a_policy_that_passes() -> None:
 
 def test_a_policy_that_fails() -> None:
     with pytest.raises(CheckFailed) as caught:
-        check_policy(Refuses)
+        check_policy(Refuses, examples=20)
     (failure,) = caught.value.failures
     assert (failure.check, failure.tier, failure.status) == ("E6 everyone ends", "liveness", "fail")
     assert failure.scenario is not None
