@@ -2,19 +2,18 @@
 
 import attrs
 import pytest
-from harness import aborting, play, servable
-from hypothesis import assume, given
+from harness import aborting, play
+from hypothesis import given
 from hypothesis import strategies as st
 
-from hwmodels.constant import Constant
-from sched_core.config import EngineConfig
 from sched_core.errors import InputError
 from sched_core.hookspecs import hookimpl
 from sched_core.policy import Policy
-from sched_core.request import RequestSpec
+from sched_core.scenario import Scenario
 from sched_core.testing.foolish import policies
-from sched_core.testing.runs import run_watched
-from sched_core.testing.strategies import configs, workloads
+from sched_core.testing.play import watched
+from sched_core.testing.strategies import scenarios
+from sched_core.workload import Workload
 
 
 def test_while_it_decodes() -> None:
@@ -70,12 +69,12 @@ def test_a_broken_time_is_refused() -> None:
         play(aborting("A(4,4,@0)", A=float("nan")))
 
 
-@given(workloads(), configs(), policies(), st.data())
-def test_nothing_is_lost(
-    specs: list[RequestSpec], config: EngineConfig, component: object, data: st.DataObject
-) -> None:
+@given(scenarios(), policies(), st.data())
+def test_nothing_is_lost(scenario: Scenario, component: object, data: st.DataObject) -> None:
     times = st.one_of(st.none(), st.floats(0.0, 40.0))
+    specs = scenario.workload.requests  # type: ignore[union-attr]
     given_up = [attrs.evolve(spec, abort=data.draw(times)) for spec in specs]
-    assume(servable(specs, config))
-    executor = Constant(step=1.0).executor(None, block_size=config.block_size)
-    run_watched(given_up, config, Policy([("foolish", component)]), executor)
+    scenario = attrs.evolve(scenario, workload=Workload(given_up))
+    played = watched(scenario, Policy([("foolish", component)]))
+    if played.error:
+        raise played.error

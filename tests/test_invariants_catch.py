@@ -9,7 +9,6 @@ import pytest
 from harness import requests
 from sched_plugins.policies.skip_ahead import SkipAhead
 
-from hwmodels.constant import Constant
 from sched_core import admission, engine, latency, metrics, outcome, preemption, running
 from sched_core.batch import Batch
 from sched_core.config import EngineConfig
@@ -23,7 +22,8 @@ from sched_core.request import Request, RequestSpec, RequestState, SharedPrefix
 from sched_core.state import SchedulerState
 from sched_core.testing.invariants import FCFS
 from sched_core.testing.invariants.registry import FILED, InvariantError
-from sched_core.testing.runs import run_watched
+from sched_core.testing.play import watched
+from sched_core.testing.strategies import scenario
 from sched_core.waiting import WaitingQueue
 
 TIGHT = requests("R0(32,32,@0) R1(32,32,@0) R2(20,30,@1) R3(7,5,@3)")
@@ -49,9 +49,10 @@ class Case:
         config = EngineConfig(
             max_num_batched_tokens=40, block_size=8, **{"num_gpu_blocks": 12, **self.settings}
         )
-        executor = Constant(step=1.0).executor(None, block_size=8)
         policy = Policy.from_spec(self.policy)
-        run_watched(self.specs, config, policy, executor, checks=[FILED[invariant]])
+        played = watched(scenario(self.specs, config), policy, [FILED[invariant]])
+        if played.error:
+            raise played.error
 
 
 def after(change: Callable[..., object]) -> Fault:

@@ -1,6 +1,7 @@
 """One run of a scenario, and what can be compared of it."""
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +14,9 @@ from sched_core.executor import Executor
 from sched_core.metrics import request_records
 from sched_core.policy import Policy
 from sched_core.scenario import Scenario
+from sched_core.testing.invariants import GENERAL
 from sched_core.testing.invariants.ledger import Ledger
+from sched_core.testing.invariants.registry import Invariant
 from sched_core.workload import Workload
 
 Decision = dict[str, Any]
@@ -43,8 +46,13 @@ class Played:
         return json.dumps([self.decisions, self.requests, ended])
 
 
-def play(scenario: Scenario, policy: Policy, ledger: Ledger | None = None) -> Played:
-    """Run to the end or the horizon. Whatever the run raises is part of what it came to."""
+def play(
+    scenario: Scenario, policy: Policy, ledger: Ledger | None = None, *, in_leaps: bool = False
+) -> Played:
+    """Run to the end or the horizon. Whatever the run raises is part of what it came to.
+
+    `in_leaps`: let the engine take many steps at once where it can; there are no decisions then.
+    """
     assert isinstance(scenario.workload, Workload)
     decisions: list[Decision] = []
 
@@ -60,7 +68,7 @@ def play(scenario: Scenario, policy: Policy, ledger: Ledger | None = None) -> Pl
         scenario.workload,
         seed=scenario.seed,
         horizon=scenario.horizon,
-        watch=watch,
+        watch=None if in_leaps else watch,
     )
     if ledger is not None:
         ledger.follow(engine)
@@ -72,6 +80,12 @@ def play(scenario: Scenario, policy: Policy, ledger: Ledger | None = None) -> Pl
         return Played(decisions, {}, error, policy)
     records = {record["id"]: record for record in request_records(engine.recorder)}
     return Played(decisions, records, None, policy)
+
+
+def watched(scenario: Scenario, policy: Policy, checks: Sequence[Invariant] = GENERAL) -> Played:
+    """The same, held against invariants; `error` is an InvariantError where one is broken."""
+    ledger = Ledger(checks)
+    return play(scenario, Policy([*policy.components, ("ledger", ledger)]), ledger)
 
 
 @lru_cache

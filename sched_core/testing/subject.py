@@ -43,10 +43,9 @@ class Subject:
         """Fresh components, leftmost first."""
         return [(name, build()) for name, build in self._parts]
 
-    def policy(self, *more: tuple[str, object], first: bool = False) -> Policy:
-        """A fresh policy; `more` components stand behind its own, or before them."""
-        own = self.components()
-        return Policy([*more, *own] if first else [*own, *more])
+    def policy(self, *before: tuple[str, object]) -> Policy:
+        """A fresh policy, with other components `before` its own."""
+        return Policy([*before, *self.components()])
 
     @property
     def oracle(self) -> bool:

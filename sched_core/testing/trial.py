@@ -8,9 +8,8 @@ import attrs
 from sched_core.request import RequestSpec
 from sched_core.scenario import Scenario
 from sched_core.testing.differences import difference
-from sched_core.testing.invariants.ledger import Ledger
 from sched_core.testing.invariants.registry import Invariant, InvariantError
-from sched_core.testing.play import Played, play
+from sched_core.testing.play import Played, play, watched
 from sched_core.testing.subject import Subject
 from sched_core.testing.surroundings import Surroundings, placed
 from sched_core.workload import Workload
@@ -39,9 +38,8 @@ class Trial:
         """The run, held against the invariants that are asked for."""
         if not self._invariants:
             return self.run()
-        ledger = Ledger(self._invariants)
         with placed(USUAL, self.subject.modules()):
-            return play(self.scenario, self.subject.policy(("ledger", ledger)), ledger)
+            return watched(self.scenario, self.subject.policy(), self._invariants)
 
     @cached_property
     def again(self) -> Played:

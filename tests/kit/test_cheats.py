@@ -50,10 +50,25 @@ class KnowsTheFuture:
 
     @hookimpl
     def can_admit(self, view: SchedulerView) -> bool:
-        frame: Any = sys._getframe()
-        while not isinstance(frame.f_locals.get("self"), Engine):
-            frame = frame.f_back
-        return not frame.f_locals["self"]._arrivals or not view.running
+        return not find_engine()._arrivals or not view.running
+
+
+def find_engine() -> Any:
+    frame: Any = sys._getframe()
+    while not isinstance(frame.f_locals.get("self"), Engine):
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
+@attrs.define(eq=False)
+class LooksForLeaps:
+    """Decides otherwise while nobody watches the steps."""
+
+    priority_moves = "static"
+
+    @hookimpl
+    def effective_priority(self, request: RequestView) -> float:
+        return request.submission if find_engine()._watch else -request.submission
 
 
 @attrs.define(eq=False)
@@ -269,6 +284,7 @@ CHEATS: dict[str, list[Any]] = {
     "G2 nothing survives a run": [CountsOverRuns],
     "G4 rows may be permuted": [OrdersByRow],
     "H2 silence changes nothing": [IsMovedBySilence],
+    "H2 leaps change nothing": [LooksForLeaps],
     "G3 true lengths stay hidden": [ReadsTheTrueLength, ReadsTheTrueLengthOfVictims],
     "G3 the future stays hidden": [KnowsTheFuture],
     "G3 the wall clock does not matter": [

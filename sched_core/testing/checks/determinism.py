@@ -6,7 +6,7 @@ from itertools import groupby
 
 from sched_core.request import RequestSpec
 from sched_core.testing.checks.registry import check
-from sched_core.testing.differences import difference
+from sched_core.testing.differences import difference, of_records
 from sched_core.testing.foolish import silent_component
 from sched_core.testing.invariants.registry import InvariantError
 from sched_core.testing.play import Played, play
@@ -63,11 +63,22 @@ def _arrival(spec: RequestSpec) -> float:
 @check("H2 silence changes nothing", TIER)
 def silence_changes_nothing(trial: Trial) -> Iterator[str]:
     """With a component before it that has no opinion on anything the policy decides the same."""
-    if found := trial.compare(lambda: _behind_silence(trial)):
+
+    def behind_silence() -> Played:
+        with placed(USUAL, trial.subject.modules()):
+            return play(trial.scenario, trial.subject.policy(("silent", silent_component())))
+
+    if found := trial.compare(behind_silence):
         yield f"behind a silent component {found}"
 
 
-def _behind_silence(trial: Trial) -> Played:
-    policy = trial.subject.policy(("silent", silent_component()), first=True)
-    with placed(USUAL, trial.subject.modules()):
-        return play(trial.scenario, policy)
+@check("H2 leaps change nothing", TIER)
+def leaps_change_nothing(trial: Trial) -> Iterator[str]:
+    """Steps that the engine takes many at a time come to the same."""
+
+    def in_leaps() -> Played:
+        with placed(USUAL, trial.subject.modules()):
+            return play(trial.scenario, trial.subject.policy(), in_leaps=True)
+
+    if found := trial.compare(in_leaps, of_records):
+        yield f"in leaps {found}"
