@@ -9,13 +9,22 @@ import pytest
 from harness import requests
 from sched_plugins.policies.skip_ahead import SkipAhead
 
-from sched_core import admission, engine, latency, metrics, outcome, preemption, running
+from sched_core import (
+    admission,
+    engine,
+    kv_cache,
+    latency,
+    metrics,
+    outcome,
+    preemption,
+    running,
+)
 from sched_core.batch import Batch
 from sched_core.config import EngineConfig
 from sched_core.engine import Engine
 from sched_core.kv_cache import BlockPool, KVCache
 from sched_core.lockstep import Lockstep
-from sched_core.plan import Preemption
+from sched_core.plan import Preemption, Swap
 from sched_core.policy import Policy
 from sched_core.records import Recorder
 from sched_core.request import Request, RequestSpec, RequestState, SharedPrefix
@@ -128,6 +137,10 @@ def note_a_bystander(batch: Batch, preemption: Preemption, _: Any) -> None:
     for waiting in batch._state.waiting:
         if waiting is not preemption.victim:
             batch.preemptions.append(preemption._replace(victim=waiting))
+
+
+def lose_a_copy(swap: Swap) -> Swap:
+    return swap._replace(sources=swap.sources[1:], targets=swap.targets[1:])
 
 
 def spend_nothing(batch: Batch, tokens: int) -> None:
@@ -307,6 +320,10 @@ FAULTS = {
     ),
     "F7 percentiles rise": Case(latency, "percentiles", changed(lambda values: values[::-1])),
     "H5 every event is told once": Case(Policy, "tell", tell_the_end_twice),
+    "I4 memory holds what is read": Case(
+        kv_cache, "_copies", changed(lose_a_copy),
+        policy="fcfs+swap", settings={"num_cpu_blocks": 20},
+    ),
 }  # fmt: skip
 
 

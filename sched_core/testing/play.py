@@ -61,10 +61,13 @@ def play(
         if ledger is not None:
             ledger(*step)
 
+    executor = _executor(scenario.hardware, scenario.config.block_size)
+    if ledger is not None:
+        executor = ledger.shadowed(executor, scenario)
     engine = Engine(
         scenario.config,
         policy,
-        _executor(scenario.hardware, scenario.config.block_size),
+        executor,
         scenario.workload,
         seed=scenario.seed,
         horizon=scenario.horizon,

@@ -1,4 +1,4 @@
-"""All invariants: A blocks, B tokens, C plans, D order, E liveness, F time and figures, H events.
+"""All invariants: A blocks, B tokens, C plans, D order, E liveness, F figures, H events, I reads.
 
 G, and H as far as it is about plugins, compare runs: those are checks of policies.
 """
@@ -10,13 +10,14 @@ from sched_core.testing.invariants import (
     liveness,
     memory,
     order,
+    shadow,
     steps,
     timing,
     tokens,
 )
 from sched_core.testing.invariants.registry import FILED, Invariant
 
-MODULES = (memory, blocks, tokens, steps, order, liveness, timing, figures, events)
+MODULES = (memory, shadow, blocks, tokens, steps, order, liveness, timing, figures, events)
 
 FCFS: tuple[Invariant, ...] = tuple(FILED[name] for name in sorted(FILED))
 """Every invariant; all hold under first come, first served."""

@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from sched_core.engine import Engine
+from sched_core.executor import Executor
 from sched_core.hookspecs import hookimpl
 from sched_core.plan import StepPlan
 from sched_core.request import Request
+from sched_core.scenario import Scenario
 from sched_core.state import SchedulerState
 from sched_core.testing.invariants import GENERAL
 from sched_core.testing.invariants.memory import AuditedKVCache
 from sched_core.testing.invariants.observe import Ended, Observed, Progress
 from sched_core.testing.invariants.registry import Invariant, InvariantError
+from sched_core.testing.invariants.shadow import ShadowExecutor
 from sched_core.view import RequestView
+from sched_core.workload import Workload
 
 
 @attrs.define(eq=False)
@@ -22,7 +26,7 @@ class Ledger:
     """Raises InvariantError when a rule is broken first.
 
     It stands last in the stack of components, to be told the events; it is the engine's `watch`;
-    and `follow` lets it see the memory. After the run comes `close`.
+    `shadowed` and `follow` let it see the memory. After the run comes `close`.
     """
 
     checks: Sequence[Invariant] = GENERAL
@@ -33,6 +37,14 @@ class Ledger:
     _copied: int = attrs.field(init=False, default=0)
     _told: Counter[tuple[str, str]] = attrs.field(init=False, factory=Counter)
     _engine: Engine = attrs.field(init=False)
+
+    def shadowed(self, executor: Executor, scenario: Scenario) -> Executor:
+        """The executor with an eye on what is read, if that is asked for; the run must use it."""
+        if all(each.when != "read" for each in self.checks):
+            return executor
+        assert isinstance(scenario.workload, Workload)
+        requests, size = scenario.workload.requests, scenario.config.block_size
+        return ShadowExecutor(executor, requests, size, self.checks)
 
     def follow(self, engine: Engine) -> None:
         """Attach to an engine that has not run yet."""

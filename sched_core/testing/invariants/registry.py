@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import attrs
 
-When = Literal["operation", "step", "end"]
+When = Literal["operation", "read", "step", "end"]
 
 
 @attrs.frozen
@@ -14,8 +14,8 @@ class Invariant:
 
     name: str
     when: When
-    """Asked after every operation on memory, after every step, or at the end: of an Operation, an
-    Observed or an Ended."""
+    """Asked after every operation on memory, when a request reads its context, after every step,
+    or at the end: of an Operation, a Read, an Observed or an Ended."""
     check: Callable[[Any], Iterator[str]]
     fcfs: bool
     """Does it hold only under first come, first served with the youngest as victim?"""
