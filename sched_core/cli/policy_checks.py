@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import rich_click as click
+from rich.console import Console
 
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.errors import UsageError
@@ -53,7 +54,8 @@ def _outcomes(name: str, examples: int) -> "list[Outcome]":
     with TemporaryDirectory() as scratch:  # hypothesis would write into the working directory
         set_hypothesis_home_dir(scratch)
         try:
-            return outcomes(name, examples=examples)
+            with Console(stderr=True).status(f"{name} on {examples} scenarios"):
+                return outcomes(name, examples=examples)
         finally:
             set_hypothesis_home_dir(None)
 
