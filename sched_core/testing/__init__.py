@@ -13,6 +13,7 @@ if find_spec("hypothesis") is None:
         "sched_core.testing needs hypothesis: pip install 'schedfw[test]'", name="hypothesis"
     )
 
+from sched_core.testing.foolish import policies
 from sched_core.testing.policy_checks import (
     CheckFailed,
     Outcome,
@@ -29,6 +30,7 @@ __all__ = [
     "configs",
     "outcomes",
     "parametrize_with_policy_checks",
+    "policies",
     "scenarios",
     "workloads",
 ]

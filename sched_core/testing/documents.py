@@ -12,10 +12,10 @@ from sched_core.scenario import Scenario
 from sched_core.workload import Workload
 
 
-def document(scenario: Scenario, policy: str) -> dict[str, Any]:
+def document(scenario: Scenario, policy: str | None) -> dict[str, Any]:
     """What `schedfw run FILE` reads; whatever has its default is left out.
 
-    The requests must be listed ones. The inverse of `scenario.from_keys`, but for the policy.
+    The requests must be listed ones. Without a `policy` the option `--policy` must name it.
     """
     assert isinstance(scenario.workload, Workload)
     keys = {

@@ -16,7 +16,7 @@ from sched_core.testing.subject import Subject
 EXAMPLES = 100
 """Scenarios that each check is tried on."""
 
-Policy = str | Callable[[], object]
+PolicyLike = str | Callable[[], object]
 """A spec string such as `priority:aging=30+adaptive`, or a class or function that builds a
 component."""
 
@@ -52,7 +52,7 @@ class CheckFailed(AssertionError):
         super().__init__(f"policy {name!r} fails {len(failures)} of its checks\n\n{listed}")
 
 
-def outcomes(policy: Policy, *, examples: int = EXAMPLES) -> list[Outcome]:
+def outcomes(policy: PolicyLike, *, examples: int = EXAMPLES) -> list[Outcome]:
     """Try every check on random scenarios, the same ones every time.
 
     Raises UsageError where the policy is unknown, or cannot be loaded or built.
@@ -77,12 +77,12 @@ def _try(subject: Subject, checks: list[Check], examples: int) -> dict[str, Outc
 
 
 def _failed(subject: Subject, failure: Found) -> Outcome:
-    check, scenario = failure.check, document(failure.scenario, subject.name)
+    check, scenario = failure.check, document(failure.scenario, subject.spec)
     return Outcome(check.name, check.tier, "fail", failure.problem, scenario)
 
 
 def check_policy(
-    policy: Policy,
+    policy: PolicyLike,
     *,
     examples: int = EXAMPLES,
     expected_failures: Mapping[str, str] | None = None,
@@ -94,10 +94,11 @@ def check_policy(
     expected = dict(expected_failures or {})
     _refuse_unknown(expected)
     results = outcomes(policy, examples=examples)
-    wrong = [
-        attrs.evolve(one, reason=one.reason or f"passes, though expected to fail: {expected}")
+    wrong = [one for one in results if one.status == "fail" and one.check not in expected]
+    wrong += [
+        attrs.evolve(one, reason=f"passes, though expected to fail: {expected[one.check]}")
         for one in results
-        if one.status != "skip" and (one.status == "fail") != (one.check in expected)
+        if one.status == "pass" and one.check in expected
     ]
     if wrong:
         raise CheckFailed(Subject.of(policy).name, wrong)
@@ -105,10 +106,10 @@ def check_policy(
 
 
 def parametrize_with_policy_checks(
-    policies: Sequence[Policy],
+    policies: Sequence[PolicyLike],
     *,
     examples: int = EXAMPLES,
-    expected_failures: Mapping[Policy, Mapping[str, str]] | None = None,
+    expected_failures: Mapping[PolicyLike, Mapping[str, str]] | None = None,
 ) -> Any:
     """A pytest decorator: one test per policy and check.
 
@@ -143,7 +144,7 @@ def parametrize_with_policy_checks(
 _outcomes = lru_cache(maxsize=None)(outcomes)
 
 
-def _judge(policy: Policy, *, name: str, examples: int) -> None:
+def _judge(policy: PolicyLike, *, name: str, examples: int) -> None:
     """Pass, skip or fail as a check did; the checks of a policy are run together, once."""
     import pytest
 

@@ -24,13 +24,11 @@ class Subject:
     _parts: Sequence[tuple[str, Callable[[], object]]] = attrs.field(repr=False)
 
     @classmethod
-    def of(cls, policy: "str | Callable[[], object] | Subject") -> "Subject":
+    def of(cls, policy: str | Callable[[], object]) -> "Subject":
         """From a spec string, or from a class, or function, that builds a component.
 
         Raises UsageError for an unknown name, and for a component that does not keep the contract.
         """
-        if isinstance(policy, Subject):
-            return policy
         if isinstance(policy, str):
             subject = cls(policy, policy, None, catalogue.stack(policy))
         else:

@@ -24,7 +24,7 @@ HASH_SEEDS = ("0", "12345")
 def answers(subject: Subject, scenario: Scenario) -> list[str]:
     """What a run comes to in each of the processes."""
     named = {"spec": subject.spec, "factory": subject.factory}
-    line = json.dumps({**named, "scenario": document(scenario, subject.name)})
+    line = json.dumps({**named, "scenario": document(scenario, subject.spec)})
     twins = [_process(seed, tuple(sys.path)) for seed in HASH_SEEDS]
     for twin in twins:
         assert twin.stdin is not None
