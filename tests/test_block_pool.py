@@ -15,7 +15,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from sched_core.kv_cache import BlockPool, KVCache
+from sched_core.block_pool import BlockPool
+from sched_core.kv_cache import KVCache
 from sched_core.plan import Swap
 from sched_core.request import Request, RequestSpec, RequestState, SharedPrefix
 from sched_core.testing.invariants import GENERAL

@@ -20,9 +20,10 @@ from sched_core import (
     running,
 )
 from sched_core.batch import Batch
+from sched_core.block_pool import BlockPool
 from sched_core.config import EngineConfig
 from sched_core.engine import Engine
-from sched_core.kv_cache import BlockPool, KVCache
+from sched_core.kv_cache import KVCache
 from sched_core.lockstep import Lockstep
 from sched_core.plan import Preemption, Swap
 from sched_core.policy import Policy
