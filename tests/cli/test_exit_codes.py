@@ -62,13 +62,23 @@ def test_an_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.stderr.strip().endswith("schedfw: error: interrupted")
 
 
+def heed_interrupts() -> None:
+    """A shell's background jobs ignore them, and hand that on: so would tests that run in one."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupted_process_exits_130_and_leaves_no_file(tmp_path: Path) -> None:
     slow = ["run", "--workload", "poisson:n=200000", "--decisions", str(tmp_path / "out")]
-    process = subprocess.Popen([*COMMAND, *slow], stderr=subprocess.PIPE)
-    while not list(tmp_path.iterdir()):
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    with subprocess.Popen(
+        [*COMMAND, *slow], stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+    ) as process:
+        try:
+            while not list(tmp_path.iterdir()):
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert b"Traceback" not in stderr
     assert not list(tmp_path.iterdir())
