@@ -8,6 +8,7 @@ from sched_core.config import EngineConfig
 from sched_core.errors import InputError, NoProgress, SchedfwError
 from sched_core.executor import Executor
 from sched_core.leap import leap, may_leap
+from sched_core.padding import refuse_unpaid
 from sched_core.plan import StepPlan
 from sched_core.policy import Policy
 from sched_core.records import Recorder
@@ -54,6 +55,7 @@ class Engine:
         self._rejected: dict[str, str] = {}
         self._idle_steps = 0
         self._now_ns = 0
+        refuse_unpaid(executor, config.batching)
         _refuse_hopeless(workload, config)
 
     def run(self) -> Recorder:

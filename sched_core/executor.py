@@ -42,6 +42,8 @@ class Executor(Protocol):
 
     A model may set `modelled = True` to say that `execute(plan)` takes `costs.step(plan.load)` and
     needs nothing else of the plan; the engine then prices undisturbed decodes without making one.
+    What computes the tokens of a plan but no padding sets `pads = False`: `batching=padded` is
+    then refused.
     """
 
     @property

@@ -2,7 +2,21 @@
 
 from collections.abc import Sequence
 
+from sched_core.config import Batching
+from sched_core.errors import InputError
+from sched_core.executor import Executor
 from sched_core.plan import StepLoad
+
+
+def refuse_unpaid(executor: Executor, batching: Batching) -> None:
+    """Raise InputError if padded batches are asked of an executor that computes no padding."""
+    if batching == "padded" and not getattr(executor, "pads", True):
+        raise InputError(
+            "this executor runs the tokens of a plan and no padding, so its times would be wrong",
+            field="batching",
+            value=batching,
+            expected="continuous or static, or a hardware model that prices the padding",
+        )
 
 
 def padded(rows: Sequence[tuple[int, int]], idle: Sequence[int]) -> StepLoad:

@@ -12,6 +12,7 @@ from sched_core.engine import Engine, Watcher
 from sched_core.errors import InputError, PluginLoadError
 from sched_core.executor import Capacity, Executor, Hardware
 from sched_core.metrics import summarize
+from sched_core.padding import refuse_unpaid
 from sched_core.policy import Policy
 from sched_core.report import Result
 from sched_core.scenario import Scenario
@@ -79,6 +80,8 @@ def plan(
     modes = list(batching) or [scenario.config.batching]
     hardware = _plugin("hardware", scenario.hardware, Hardware)
     executor = hardware.executor(scenario.model, block_size=scenario.config.block_size)
+    for mode in modes:
+        refuse_unpaid(executor, mode)
     capacity = _capacity(executor, scenario.config)
     ready = attrs.evolve(scenario, config=_filled(scenario, capacity))
     chosen = range(scenario.seed, scenario.seed + seeds)

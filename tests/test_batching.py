@@ -1,8 +1,13 @@
 """The three batching modes: continuous, static, and static that pays for padding."""
 
-import pytest
-from harness import aborting, play
+from typing import ClassVar
 
+import attrs
+import pytest
+from harness import aborting, play, requests
+
+from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
+from sched_core import Engine, InputError, Policy, Workload
 from sched_core.config import EngineConfig
 from sched_core.errors import UnknownName
 from sched_core.padding import padded
@@ -56,6 +61,17 @@ def test_padded_load() -> None:
     )
     assert padded([(8, 1), (5, 1)], [20]) == StepLoad(decodes=3, decode_kv_tokens=60, sampled=3)
     assert padded([], [20]) == StepLoad()
+
+
+def test_padding_is_not_asked_of_what_computes_none() -> None:
+    @attrs.frozen
+    class Unpadded(ConstantExecutor):
+        pads: ClassVar[bool] = False
+
+    executor = Unpadded(ConstantCosts(Constant(step=1.0)))
+    config = EngineConfig(num_gpu_blocks=100, batching="padded")
+    with pytest.raises(InputError, match=r"'batching'.*no padding.*expected continuous or static"):
+        Engine(config, Policy.from_spec("fcfs"), executor, Workload(requests(THREE)))
 
 
 def test_unknown_mode_is_refused() -> None:

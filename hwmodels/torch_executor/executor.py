@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from typing import ClassVar
 
 import attrs
 import torch
@@ -91,6 +92,7 @@ class TorchExecutor:
     """Fulfils `sched_core.Executor` with a real model: `hwmodels.torch_executor.hardware` makes
     one."""
 
+    pads: ClassVar[bool] = False
     runner: StepRunner
     prompts: Prompts
     costs: Costs
