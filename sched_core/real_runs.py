@@ -1,8 +1,9 @@
 """A workload run for real and in simulation: how far the simulation is off, and in what."""
 
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import permutations
-from typing import Any
+from itertools import chain, permutations
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -28,7 +29,10 @@ FIGURES: dict[str, Callable[[Mapping[str, Any]], float | None]] = {
 RANKED_BY = ("ttft", "tpot", "e2el")
 
 TIE = 0.05
-"""Policies that are measured within 5 % of each other are not told apart by one run."""
+"""Policies whose medians are within 5 % of each other are not told apart."""
+
+ROUNDS = 3
+"""Real runs of each policy, in turns: no two take equally long."""
 
 
 @attrs.frozen
@@ -39,11 +43,14 @@ class Compared:
     policy: str
     figure: str
     measured: float
+    """Median of the rounds."""
+    lowest: float
+    highest: float
     simulated: float
 
     @property
     def error(self) -> float:
-        """Relative, above 0 where the simulation says more."""
+        """Of the simulation against the median: relative, above 0 where it says more."""
         return self.simulated / self.measured - 1
 
 
@@ -54,6 +61,7 @@ class StepErrors:
     load: str
     policy: str
     steps: int
+    """Of all rounds."""
     error: float
     """Mean of the absolute values."""
     bias: float
@@ -68,17 +76,31 @@ class Ranking:
 
     load: str
     figure: str
-    measured: dict[str, float]
+    measured: dict[str, list[float]]
+    """Round by round."""
     simulated: dict[str, float]
 
     @property
+    def medians(self) -> dict[str, float]:
+        """The measured figure of each policy."""
+        return {policy: statistics.median(rounds) for policy, rounds in self.measured.items()}
+
+    @property
     def agrees(self) -> bool:
-        """Is every pair of policies that the real runs tell apart in the same order?"""
+        """Is every pair of policies that the real runs tell apart in the same order?
+
+        They tell two apart when one is better in every round, and by more than `TIE` on the whole.
+        """
         return all(
             self.simulated[better] < self.simulated[worse]
             for better, worse in permutations(self.measured, 2)
-            if self.measured[better] * (1 + TIE) < self.measured[worse]
+            if self._apart(better, worse)
         )
+
+    def _apart(self, better: str, worse: str) -> bool:
+        rounds = zip(self.measured[better], self.measured[worse], strict=True)
+        apart = self.medians[better] * (1 + TIE) < self.medians[worse]
+        return apart and all(one < other for one, other in rounds)
 
 
 @attrs.frozen
@@ -92,26 +114,30 @@ class Validation:
     rankings: list[Ranking]
 
 
-def validate(real: Scenario, hardware: str, policies: Sequence[str]) -> Validation:
-    """Run each policy for real, and on the model `hardware`, at each of `LOADS`.
+def validate(
+    real: Scenario, hardware: str, policies: Sequence[str], rounds: int = ROUNDS
+) -> Validation:
+    """Run each policy `rounds` times for real, and on the model `hardware`, at each of `LOADS`.
 
     The workload keeps its requests; their arrivals are stretched to the rate.
     """
     simulated = attrs.evolve(real, hardware=hardware)
     workload = _workload(real)
     at_once = attrs.evolve(simulated, workload=_at_rate(workload, None))
-    most = simulate(at_once).results[0].summary["request_throughput"]
-    figures: list[Compared] = []
-    steps: list[StepErrors] = []
+    most: float = _summary(at_once)["request_throughput"]
+    found = Validation(most, [], [], [])
     for load, share in LOADS.items():
         same = _at_rate(workload, share * most)
-        for policy in policies:
-            ran = attrs.evolve(real, workload=same, policy=policy)
-            measured, step_errors = _measured(ran, simulated)
-            predicted = simulate(attrs.evolve(ran, hardware=hardware)).results[0].summary
-            steps.append(StepErrors(load, policy, *step_errors))
-            figures += _compared(load, policy, measured, predicted)
-    return Validation(most, figures, steps, list(_rankings(figures)))
+        predicted = {
+            policy: _figures(_summary(attrs.evolve(simulated, workload=same, policy=policy)))
+            for policy in policies
+        }
+        measured = _in_turns(attrs.evolve(real, workload=same), simulated, policies, rounds)
+        found.steps.extend(_step_errors(load, name, runs) for name, runs in measured.items())
+        rankings = list(_rankings(load, measured, predicted))
+        found.figures.extend(_compared(rankings, policies))
+        found.rankings.extend(row for row in rankings if row.figure in RANKED_BY)
+    return found
 
 
 def _workload(scenario: Scenario) -> Workload:
@@ -135,10 +161,35 @@ def _at_rate(workload: Workload, rate: float | None) -> Workload:
     return attrs.evolve(workload, requests=specs)
 
 
-def _measured(
-    real: Scenario, simulated: Scenario
-) -> tuple[Mapping[str, Any], tuple[int, float, float, float]]:
-    """The summary of a real run, and how far the price of its steps is off."""
+def _summary(scenario: Scenario, **how: Any) -> Mapping[str, Any]:
+    return simulate(scenario, **how).results[0].summary
+
+
+def _figures(summary: Mapping[str, Any]) -> dict[str, float | None]:
+    return {name: figure(summary) for name, figure in FIGURES.items()}
+
+
+class _Ran(NamedTuple):
+    """One real run."""
+
+    figures: dict[str, float | None]
+    took: list[float]
+    """Seconds of each step."""
+    priced: list[float]
+
+
+def _in_turns(
+    real: Scenario, simulated: Scenario, policies: Sequence[str], rounds: int
+) -> dict[str, list[_Ran]]:
+    """The rounds of each policy. One after the other, so that none has the better hour."""
+    runs: dict[str, list[_Ran]] = {policy: [] for policy in policies}
+    for _ in range(rounds):
+        for policy in policies:
+            runs[policy].append(_measured(attrs.evolve(real, policy=policy), simulated))
+    return runs
+
+
+def _measured(real: Scenario, simulated: Scenario) -> _Ran:
     executor = build("hardware", simulated.hardware).executor(
         simulated.model, block_size=simulated.config.block_size
     )
@@ -150,28 +201,40 @@ def _measured(
             took.append((state.now_ns - plan.time_ns) / NANOSECONDS)
             priced.append(executor.costs.step(StepLoad(*plan.load)))
 
-    summary = simulate(real, watch=watch).results[0].summary
+    return _Ran(_figures(_summary(real, watch=watch)), took, priced)
+
+
+def _step_errors(load: str, policy: str, runs: Sequence[_Ran]) -> StepErrors:
+    took = list(chain(*(run.took for run in runs)))
+    priced = list(chain(*(run.priced for run in runs)))
     off = [price / seconds - 1 for price, seconds in zip(priced, took, strict=True)]
-    mean = sum(map(abs, off)) / len(off)
-    return summary, (len(off), mean, sum(off) / len(off), sum(priced) / sum(took) - 1)
+    error = sum(map(abs, off)) / len(off)
+    return StepErrors(
+        load, policy, len(off), error, sum(off) / len(off), sum(priced) / sum(took) - 1
+    )
 
 
-def _compared(
-    load: str, policy: str, measured: Mapping[str, Any], simulated: Mapping[str, Any]
-) -> Iterator[Compared]:
-    for name, figure in FIGURES.items():
-        real, model = figure(measured), figure(simulated)
-        if real is not None and model is not None:
-            yield Compared(load, policy, name, real, model)
+def _rankings(
+    load: str,
+    measured: Mapping[str, Sequence[_Ran]],
+    predicted: Mapping[str, Mapping[str, float | None]],
+) -> Iterator[Ranking]:
+    """Of every figure, over the policies that have it: without decodes there is no TPOT."""
+    for name in FIGURES:
+        known: dict[str, list[float]] = {}
+        simulated: dict[str, float] = {}
+        for policy, runs in measured.items():
+            rounds, model = [run.figures[name] for run in runs], predicted[policy][name]
+            if model is not None and None not in rounds:
+                known[policy] = [value for value in rounds if value is not None]
+                simulated[policy] = model
+        yield Ranking(load, name, known, simulated)
 
 
-def _rankings(figures: Sequence[Compared]) -> Iterator[Ranking]:
-    for load in LOADS:
-        for name in RANKED_BY:
-            rows = [row for row in figures if (row.load, row.figure) == (load, name)]
-            yield Ranking(
-                load,
-                name,
-                {row.policy: row.measured for row in rows},
-                {row.policy: row.simulated for row in rows},
-            )
+def _compared(rankings: Sequence[Ranking], policies: Sequence[str]) -> Iterator[Compared]:
+    for policy in policies:
+        for row in rankings:
+            if rounds := row.measured.get(policy):
+                middle, simulated = row.medians[policy], row.simulated[policy]
+                figure = (row.load, policy, row.figure)
+                yield Compared(*figure, middle, min(rounds), max(rounds), simulated)

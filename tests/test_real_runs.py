@@ -1,10 +1,13 @@
 """Real runs beside simulated ones, with a model of constant time in the place of the real one."""
 
+from typing import Any
+
 import attrs
 import pytest
 
-from sched_core import InputError
+from sched_core import InputError, real_runs
 from sched_core.config import EngineConfig
+from sched_core.experiment import simulate
 from sched_core.real_runs import LOADS, Ranking, validate
 from sched_core.scenario import Scenario
 
@@ -49,17 +52,48 @@ def test_a_workload_without_arrivals_is_refused() -> None:
         validate(at_once, SCENARIO.hardware, ["fcfs"])
 
 
+def test_rounds_are_taken_in_turns_and_their_median_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A machine that gets a tenth slower with every run."""
+    ran: list[str] = []
+
+    def slower(scenario: Scenario, **how: Any) -> Any:
+        if "watch" not in how:
+            return simulate(scenario, **how)
+        ran.append(scenario.policy)
+        step = 0.02 * (1 + len(ran) / 10)
+        return simulate(attrs.evolve(scenario, hardware=f"constant:step={step}"), **how)
+
+    monkeypatch.setattr(real_runs, "simulate", slower)
+    found = validate(SCENARIO, SCENARIO.hardware, ["fcfs", "sjf+predict-oracle"], rounds=3)
+    assert ran == ["fcfs", "sjf+predict-oracle"] * 6
+    (row,) = (
+        row
+        for row in found.figures
+        if (row.load, row.policy, row.figure) == ("light", "fcfs", "tpot")
+    )
+    assert row.lowest == pytest.approx(0.02 * 1.1)
+    assert row.measured == pytest.approx(0.02 * 1.3)
+    assert row.highest == pytest.approx(0.02 * 1.5)
+    assert row.error == pytest.approx(0.02 / row.measured - 1)
+    (steps,) = (row for row in found.steps if (row.load, row.policy) == ("light", "fcfs"))
+    assert steps.total == pytest.approx(1 / 1.3 - 1, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("measured", "simulated", "agrees"),
     [
-        ((1.0, 2.0, 3.0), (5.0, 6.0, 7.0), True),
-        ((1.0, 2.0, 3.0), (6.0, 5.0, 7.0), False),
-        ((1.0, 1.04, 3.0), (6.0, 5.0, 7.0), True),  # a tie
-        ((1.0, 2.0, 3.0), (5.0, 5.0, 7.0), False),  # a difference that is not seen
+        (([1.0], [2.0], [3.0]), (5.0, 6.0, 7.0), True),
+        (([1.0], [2.0], [3.0]), (6.0, 5.0, 7.0), False),
+        (([1.0], [1.04], [3.0]), (6.0, 5.0, 7.0), True),  # a tie
+        (([1.0], [2.0], [3.0]), (5.0, 5.0, 7.0), False),  # a difference that is not seen
+        (([1.0, 1.0], [2.0, 0.9], [3.0, 3.0]), (6.0, 5.0, 7.0), True),  # not in every round
+        (([1.0, 1.9], [2.0, 2.1], [3.0, 3.0]), (6.0, 5.0, 7.0), False),  # slower rounds for all
     ],
 )
 def test_rankings_agree_but_for_ties(
-    measured: tuple[float, ...], simulated: tuple[float, ...], agrees: bool
+    measured: tuple[list[float], ...], simulated: tuple[float, ...], agrees: bool
 ) -> None:
     ranking = Ranking(
         "light",

@@ -13,6 +13,7 @@ from sched_core.cli.output import Format, format_option, print_csv, print_json, 
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
 from sched_core.executor import Costs, Hardware
+from sched_core.real_runs import ROUNDS
 from sched_core.validation import (
     Calibrated,
     Deviation,
@@ -178,6 +179,12 @@ def _prices(costs: Costs) -> dict[str, float]:
 @_executor
 @click.option("--policy", "policies", multiple=True, help="With --executor: may be repeated.")
 @click.option("--workload", default=hardware_real.WORKLOAD, help="With --executor.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=ROUNDS,
+    help=f"With --executor: real runs of each policy, in turns. [default: {ROUNDS}]",
+)
 @format_option
 def validate_command(
     spec: str,
@@ -186,6 +193,7 @@ def validate_command(
     executor: str | None,
     policies: tuple[str, ...],
     workload: str,
+    rounds: int,
     style: Format,
 ) -> None:
     """The relative error of NAME's step times against measured ones, per kind of step.
@@ -194,10 +202,11 @@ def validate_command(
     slow), `worst` the one furthest from 0.
 
     With --executor, NAME is a file written by `calibrate --out`: a workload is run for real and in
-    simulation, at light load and at 1.5 times the most that can be served.
+    simulation, at light load and at 1.5 times the most that can be served. `measured` is the median
+    of the rounds, `error` how far the simulation is from it.
     """
     if executor is not None:
-        hardware_real.compare(spec, executor, model, policies, workload, style)
+        hardware_real.compare(spec, executor, model, policies, workload, rounds, style)
         return
     if file is None:
         raise UsageError("validate needs --against FILE, or --executor NAME")

@@ -44,28 +44,35 @@ def calibrate(executor: str, model: str, out: Path, *, steps: int, repeats: int)
 
 
 def compare(
-    path: str, executor: str, model: str, policies: Sequence[str], workload: str, style: Format
+    path: str,
+    executor: str,
+    model: str,
+    policies: Sequence[str],
+    workload: str,
+    rounds: int,
+    style: Format,
 ) -> None:
     """Print what simulation on the measured machine `path` says beside what happens for real."""
     real = Scenario(hardware=executor, model=model, workload=workload, config=ENGINE)
-    found = validate(real, f"measured:path={path}", policies or POLICIES)
+    found = validate(real, f"measured:path={path}", policies or POLICIES, rounds)
     if style == "json":
         setting = {"hardware": path, "executor": executor, "model": model, "workload": workload}
-        print_json({**setting, "config": attrs.asdict(ENGINE), **_document(found)})
+        print_json({**setting, "rounds": rounds, "config": attrs.asdict(ENGINE), **document(found)})
     elif style == "csv":
         print_csv(_FIGURES, map(_figure, found.figures))
     else:
         _print(found)
 
 
-_FIGURES = ("load", "policy", "figure", "measured", "simulated", "error")
+_FIGURES = ("load", "policy", "figure", "measured", "lowest", "highest", "simulated", "error")
 
 
 def _figure(row: Any) -> tuple[object, ...]:
     return tuple(getattr(row, name) for name in _FIGURES)
 
 
-def _document(found: Validation) -> dict[str, Any]:
+def document(found: Validation) -> dict[str, Any]:
+    """`found` as plain JSON values."""
     return {
         "saturation": found.saturation,
         "figures": [dict(zip(_FIGURES, _figure(row), strict=True)) for row in found.figures],
@@ -78,8 +85,8 @@ def _print(found: Validation) -> None:
     print_table(
         _FIGURES,
         (
-            (row.load, row.policy, row.figure, f"{row.measured:.4g}", f"{row.simulated:.4g}",
-             f"{row.error:+.1%}")
+            (row.load, row.policy, row.figure, f"{row.measured:.4g}", f"{row.lowest:.4g}",
+             f"{row.highest:.4g}", f"{row.simulated:.4g}", f"{row.error:+.1%}")
             for row in found.figures
         ),
     )  # fmt: skip
@@ -92,9 +99,9 @@ def _print(found: Validation) -> None:
         ),
     )  # fmt: skip
     print_table(
-        ["load", "best to worst by", "measured", "simulated", f"agrees, but for {TIE:.0%}"],
+        ["load", "best to worst by", "measured", "simulated", f"agrees (ties: {TIE:.0%})"],
         (
-            (row.load, row.figure, _order(row.measured), _order(row.simulated),
+            (row.load, row.figure, _order(row.medians), _order(row.simulated),
              "yes" if row.agrees else "no")
             for row in found.rankings
         ),

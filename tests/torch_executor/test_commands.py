@@ -39,6 +39,10 @@ def test_a_real_run_replays_with_the_same_decisions(tmp_path: Path) -> None:
         (["--executor=torch", "--hardware=h100"], "--hardware and --executor say both"),
         (["--device=cuda"], "--device is for --executor"),
         (["--executor=torch", "--model=tiny-lama"], "did you mean 'tiny-llama'"),
+        (
+            ["--executor=torch", "--model=tiny-llama", "--batching=padded"],
+            "runs the tokens of a plan and no padding",
+        ),
     ],
 )
 def test_contradictions_are_refused(arguments: list[str], problem: str) -> None:
@@ -53,7 +57,7 @@ def test_calibrate_then_validate(tmp_path: Path) -> None:
     schedfw("hardware", "calibrate", *real, f"--out={out}", "--steps=20", "--repeats=1")
     found = json.loads(
         schedfw(
-            "hardware", "validate", out, *real, "--format=json", "--policy=fcfs",
+            "hardware", "validate", out, *real, "--format=json", "--rounds=2", "--policy=fcfs",
             "--policy=chunk:size=16", "--workload=poisson:n=8:prompt_len=8..60:output_len=4..12",
         )
     )  # fmt: skip
@@ -61,6 +65,7 @@ def test_calibrate_then_validate(tmp_path: Path) -> None:
         (load, policy) for load in ("light", "overload") for policy in ("fcfs", "chunk:size=16")
     }
     for row in found["figures"]:
+        assert row["lowest"] <= row["measured"] <= row["highest"]
         assert row["error"] == pytest.approx(row["simulated"] / row["measured"] - 1)
     assert {row["figure"] for row in found["figures"]} == {
         "ttft", "tpot", "e2el", "output_throughput"
