@@ -81,10 +81,10 @@ def layer_shapes(model: Any, name: str) -> tuple[LayerShape, ...]:
 
 def _probe(model: Any, name: str) -> list[Call]:
     probe = Probe()
-    token = torch.zeros((1, 2), dtype=torch.long, device=model.device)
+    positions = torch.arange(2, device=model.device)[None]
     try:
         with torch.inference_mode(), answered_by(probe):
-            model(input_ids=token, position_ids=token + torch.arange(2), use_cache=False)
+            model(input_ids=torch.zeros_like(positions), position_ids=positions, use_cache=False)
     except Exception as error:  # foreign code, run in a way its authors may not have meant
         refuse(name, f"a packed forward pass fails with {type(error).__name__}: {error}")
     return probe.calls
