@@ -9,6 +9,7 @@ import attrs
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import AttentionInterface
 
 from hwmodels.torch_executor.batch import Group, PackedBatch
@@ -17,6 +18,10 @@ from hwmodels.torch_executor.pool import KVPool
 NAME = "schedfw_paged"
 """Under this name transformers knows `paged_attention`. No mask function is registered under it:
 then no mask is built, and the batch says who sees what."""
+
+KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""Not cuDNN's, which torch prefers on Hopper: it compiles a plan for every new shape (see
+pytorch/pytorch#155958), and in each step of decodes the contexts are one token longer."""
 
 
 @attrs.frozen
@@ -54,7 +59,8 @@ def answered_by(answers: Answers) -> Iterator[None]:
     """Let `answers` see every attention call made inside."""
     token = _current.set(answers)
     try:
-        yield
+        with sdpa_kernel(KERNELS):
+            yield
     finally:
         _current.reset(token)
 
