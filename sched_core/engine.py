@@ -57,6 +57,8 @@ class Engine:
         self._now_ns = 0
         refuse_unpaid(executor, config.batching)
         _refuse_hopeless(workload, config)
+        if hasattr(executor, "initialize_cache"):
+            executor.initialize_cache(self.state.kv.num_blocks, config.num_cpu_blocks)
 
     def run(self) -> Recorder:
         """Run until nothing is left to do, or to the horizon."""

@@ -111,6 +111,25 @@ def test_a_step_takes_a_finite_time(seconds: float) -> None:
         engine.run()
 
 
+def test_an_executor_that_keeps_a_cache_is_told_its_size_before_the_first_step() -> None:
+    told: list[object] = []
+
+    class Keeping:
+        costs = Constant().executor(None, block_size=16).costs
+
+        def initialize_cache(self, num_gpu_blocks: int, num_cpu_blocks: int) -> None:
+            told.append((num_gpu_blocks, num_cpu_blocks))
+
+        def execute(self, plan: StepPlan) -> StepOutcome:
+            told.append(plan.step)
+            return StepOutcome(1.0)
+
+    config = config_of({"num_gpu_blocks": 70, "num_cpu_blocks": 30})
+    workload = Workload(requests("A(4,2,@0)"))
+    Engine(config, Policy([]), Keeping(), workload).run()  # type: ignore[arg-type]
+    assert told == [(70, 30), 0, 1]
+
+
 def test_everyone_is_counted_at_every_step() -> None:
     seen: list[dict[str, int]] = []
     specs = requests("A(16,30,@0) B(16,30,@0) BIG(999,1,@1) C(16,4,@2) D(4,4,@50)")
