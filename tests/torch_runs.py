@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import torch
@@ -28,6 +28,7 @@ def model(name: str) -> LoadedModel:
 class Watched(TorchExecutor):
     """Keeps all tokens emitted, and fills every slot that nobody owns with NaN."""
 
+    pads: ClassVar[bool] = True  # steps last a second here, padded or not
     emitted: dict[str, list[int]] = attrs.field(factory=dict)
 
     def execute(self, plan: StepPlan) -> StepOutcome:

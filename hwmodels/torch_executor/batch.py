@@ -93,16 +93,10 @@ def pack(
     laid_out = [_layout(group, block_size) for group in grouped]
     ends = np.cumsum([share.num_tokens for share in ordered])
     last = [end - 1 for end, share in zip(ends, ordered, strict=True) if share.samples]
-    tokens = [
-        token
-        for share in ordered
-        for token in known[share.id][
-            share.num_computed_tokens : share.num_computed_tokens + share.num_tokens
-        ]
-    ]
+    positions = np.concatenate([positions.ravel() for _, positions, _ in laid_out])
     packed, slots, final, *rest = _moved(
         [
-            np.array([tokens, np.concatenate([p.ravel() for _, p, _ in laid_out])]),
+            np.array([_tokens(ordered, known), positions]),
             np.concatenate([slots.ravel() for *_, slots in laid_out]),
             np.array(last, dtype=np.int64),
             *(part for context, positions, _ in laid_out for part in (context, positions)),
@@ -113,6 +107,39 @@ def pack(
     groups = tuple(map(Group, starts.tolist(), rest[::2], rest[1::2]))
     sampled = tuple(share for share in ordered if share.samples)
     return PackedBatch(packed[:1], packed[1:], slots, groups, final, sampled)
+
+
+def pack_decodes(
+    shares: Sequence[ScheduledRequest],
+    known: Mapping[str, Sequence[int]],
+    block_size: int,
+    longest: int,
+) -> Ints:
+    """One token each, as a single group of contexts padded to `longest`: all numbers of its batch
+    in a row, for `unpack_decodes`."""
+    context, positions, slots = _layout(shares, block_size, longest)
+    return np.concatenate(
+        [_tokens(shares, known), positions.ravel(), slots.ravel(), context.ravel()]
+    )
+
+
+def unpack_decodes(row: Tensor, requests: int) -> PackedBatch:
+    """The batch of `pack_decodes`, as views of its numbers; every request is sampled."""
+    tokens, positions, slots = row[: 3 * requests].view(3, 1, requests)
+    group = Group(0, row[3 * requests :].view(requests, -1), positions.view(requests, 1))
+    last = torch.arange(requests, device=row.device)
+    return PackedBatch(tokens, positions, slots[0], (group,), last, ())
+
+
+def _tokens(shares: Sequence[ScheduledRequest], known: Mapping[str, Sequence[int]]) -> list[int]:
+    """What the shares compute, one after the other."""
+    return [
+        token
+        for share in shares
+        for token in known[share.id][
+            share.num_computed_tokens : share.num_computed_tokens + share.num_tokens
+        ]
+    ]
 
 
 def _grouped(shares: Sequence[ScheduledRequest]) -> dict[tuple[int, int], list[ScheduledRequest]]:
@@ -128,10 +155,15 @@ def _grouped(shares: Sequence[ScheduledRequest]) -> dict[tuple[int, int], list[S
     return groups
 
 
-def _layout(group: Sequence[ScheduledRequest], block_size: int) -> tuple[Ints, Ints, Ints]:
-    """(slots read, positions computed, slots written) of a group, a row per request."""
+def _layout(
+    group: Sequence[ScheduledRequest], block_size: int, longest: int = 0
+) -> tuple[Ints, Ints, Ints]:
+    """(slots read, positions computed, slots written) of a group, a row per request.
+
+    Contexts are padded to the longest of them, or to `longest`.
+    """
     lengths = np.array([share.num_computed_tokens + share.num_tokens for share in group])
-    longest = int(lengths.max())
+    longest = max(longest, int(lengths.max()))
     blocks = -(-longest // block_size)
     tables = np.zeros((len(group), blocks), dtype=np.int64)
     for row, share in zip(tables, group, strict=True):

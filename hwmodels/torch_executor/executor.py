@@ -10,6 +10,7 @@ import torch
 from hwmodels.torch_executor.batch import PackedBatch, pack
 from hwmodels.torch_executor.clock import Stopwatch
 from hwmodels.torch_executor.forward import logits
+from hwmodels.torch_executor.graphs import DecodeGraph, DecodeGraphs
 from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.memory import free_bytes
 from hwmodels.torch_executor.pool import KVPool
@@ -41,9 +42,11 @@ class StepRunner:
         temperature: float = 0.0,
         seed: int = 0,
         clock: str = "wall",
+        graphs: DecodeGraphs | None = None,
     ) -> None:
         self.loaded = loaded
         self.pool = pool
+        self.graphs = graphs
         self.tokens: dict[str, list[int]] = {}
         self._temperature = temperature
         self._seed = seed
@@ -57,20 +60,32 @@ class StepRunner:
     ) -> StepOutcome:
         """Copies out, copies in, one forward pass; measured from packing to sampled tokens."""
         self.pool.reserve(*_highest(shares, swapped_out, swapped_in))
+        graph = self.graphs.find(shares) if self.graphs else None
         with torch.inference_mode(), Stopwatch(self.loaded.device, self._clock) as watch:
             self.pool.swap_out(swapped_out)
             self.pool.swap_in(swapped_in)
-            emitted = self._compute(shares) if shares else {}
+            emitted = self._compute(shares, graph)
         for name, token in emitted.items():
             self.tokens[name].append(token)
         return StepOutcome(watch.seconds, emitted)
 
-    def _compute(self, shares: Sequence[ScheduledRequest]) -> dict[str, int]:
-        batch = self.pack(shares)
+    def _compute(
+        self, shares: Sequence[ScheduledRequest], graph: DecodeGraph | None
+    ) -> dict[str, int]:
+        if not shares:
+            self.pool.wait_for_copies()  # all that this step is for
+            return {}
         self.pool.before_use(block for share in shares for block in share.block_table)
-        rows = logits(self.loaded.model, self.pool, batch)
-        chosen = sample(rows, batch.sampled, self._temperature, self._seed).tolist()
-        return {share.id: token for share, token in zip(batch.sampled, chosen, strict=True)}
+        sampled: Sequence[ScheduledRequest] = shares
+        if graph is not None:
+            rows = graph.logits(shares, self.tokens)
+        else:
+            batch = self.pack(shares)
+            rows, sampled = logits(self.loaded.model, self.pool, batch), batch.sampled
+        chosen = sample(rows, sampled, self._temperature, self._seed).tolist()
+        return {
+            share.id: token for share, token in zip(sampled, chosen, strict=True) if share.samples
+        }
 
     def pack(self, shares: Sequence[ScheduledRequest]) -> PackedBatch:
         """The step's batch, on the device."""
@@ -106,6 +121,10 @@ class TorchExecutor:
         for request in plan.admitted:
             tokens[request.id] = self.prompts(request)
         return self.runner.run(tuple(plan.requests()), plan.swapped_out, plan.swapped_in)
+
+    def initialize_cache(self, num_gpu_blocks: int, num_cpu_blocks: int) -> None:
+        """How large the pools are: on CUDA that is taken at the first step."""
+        self.runner.pool.expected = (num_gpu_blocks, num_cpu_blocks)
 
     def capacity(
         self, *, block_size: int, gpu_memory_utilization: float, max_num_batched_tokens: int

@@ -46,6 +46,10 @@ class Torch:
     clock: str = _text(
         "wall", "wall, or cpu: without the time that other processes took", validator=_clock
     )
+    cuda_graphs: bool = attrs.field(
+        default=False,
+        metadata={"about": "run decodes as CUDA graphs, padded to powers of two: fewer launches"},
+    )
     temperature: float = _number(0.0, "0 takes the likeliest token, more draws with the seed")
     costs: str = _text("", "file by hardware calibrate, for policies that compare costs")
     prompts: str = _text("", "JSONL of texts by request id; without it prompts are random tokens")

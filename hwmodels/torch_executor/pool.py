@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import NamedTuple
 
 import torch
@@ -21,10 +22,16 @@ class LayerShape(NamedTuple):
 class KVPool:
     """K and V as `[blocks, block_size, kv_heads, head_dim]`, two tensors a layer.
 
-    Block 0 is padding: it stays zero, and whatever a read must leave out is read from there. The
-    pool grows to the highest block that a plan names, since the plan is all an executor knows.
-    Slots never written hold `fill`; NaN there shows every read of one.
+    Block 0 is padding: it stays zero, and whatever a read must leave out is read from there. On a
+    CPU the pool grows to the highest block that a plan names; on CUDA it takes all that was
+    `expected` at its first use, as a server does. Slots never written hold `fill`; NaN there shows
+    every read of one.
     """
+
+    expected = (0, 0)
+    """The highest block ids that any plan will name, on the device and on the host."""
+    moves = 0
+    """How often the device memory got other addresses: a recorded graph holds them."""
 
     def __init__(
         self,
@@ -40,22 +47,26 @@ class KVPool:
         rows = [(s.kv_heads, dim) for s in shapes for dim in (s.key_dim, s.value_dim)]
         self.device = [_zeros(block_size, row, dtype, device) for row in rows]
         self.host = [_zeros(block_size, row, dtype, torch.device("cpu")) for row in rows]
-        self._scratch = [tensor.new_empty(0) for tensor in self.device[:2]]
         self.block_bytes = sum(t[0].nbytes for t in self.device)
-        self._pinned = device.type == "cuda"
-        self._copies = torch.cuda.Stream(device) if self._pinned else None
+        self._cuda = device.type == "cuda"
+        self._scratch = [tensor.new_empty(0) for tensor in self.device[:2]]
+        self._copies = torch.cuda.Stream(device) if self._cuda else None
         self._leaving: dict[int, torch.cuda.Event] = {}  # blocks whose copy-out may still run
 
     def reserve(self, blocks: int, host_blocks: int) -> None:
         """Make room for block ids up to `blocks` and `host_blocks`."""
-        more, more_on_host = blocks >= len(self.device[0]), host_blocks >= len(self.host[0])
-        if more or more_on_host:
-            self._drain()  # copies may still use the old memory
-        if more:
-            self.device = [_grown(tensor, blocks, self.fill) for tensor in self.device]
-        if more_on_host:
-            host = [_grown(tensor, host_blocks, self.fill) for tensor in self.host]
-            self.host = [tensor.pin_memory() for tensor in host] if self._pinned else host
+        if blocks >= len(self.device[0]):
+            self._grow(self.device, max(blocks, self.expected[0] if self._cuda else 0))
+            self.moves += 1
+        if host_blocks >= len(self.host[0]):
+            self._grow(self.host, max(host_blocks, self.expected[1] if self._cuda else 0))
+
+    def _grow(self, tensors: list[Tensor], highest: int) -> None:
+        """One after the other, so that only one is there twice."""
+        self.wait_for_copies()
+        for index, tensor in enumerate(tensors):
+            pin = self._cuda and tensors is self.host
+            tensors[index] = _grown(tensor, highest, self.fill, pin=pin)
 
     def write(self, layer: int, slots: Tensor, keys: Tensor, values: Tensor) -> None:
         """Store `[tokens, kv_heads, head_dim]` at `slots`: block x block_size + offset."""
@@ -69,13 +80,13 @@ class KVPool:
     def read(self, layer: int, rows: Tensor) -> tuple[Tensor, Tensor]:
         """K and V of a layer at `rows`: slot x kv_heads + head; `[*rows.shape, head_dim]` each.
 
-        Valid until the next read: the memory is used again, since getting it from the system
-        takes longer than filling it.
+        Valid until the next read: on a CPU the memory is used again, since getting it from the
+        system takes longer than filling it.
         """
         flat, found = rows.flatten(), []
         for which, tensor in enumerate(self.device[2 * layer : 2 * layer + 2]):
-            out = self._scratch_for(which, len(flat), tensor)
-            torch.index_select(tensor.flatten(0, 2), 0, flat, out=out)
+            out = None if self._cuda else self._scratch_for(which, len(flat), tensor)
+            out = torch.index_select(tensor.flatten(0, 2), 0, flat, out=out)
             found.append(out.view(*rows.shape, -1))
         keys, values = found
         return keys, values
@@ -113,10 +124,11 @@ class KVPool:
         targets: Sequence[Tensor],
         to_blocks: Sequence[int],
     ) -> None:
+        runs = list(_runs(from_blocks, to_blocks))
         with self._on_side_stream():
             for source, target in zip(sources, targets, strict=True):
-                for a, b in zip(from_blocks, to_blocks, strict=True):
-                    target[b].copy_(source[a], non_blocking=True)
+                for a, b, length in runs:
+                    target[b : b + length].copy_(source[a : a + length], non_blocking=True)
 
     @contextmanager
     def _on_side_stream(self) -> Iterator[None]:
@@ -128,9 +140,16 @@ class KVPool:
             with torch.cuda.stream(self._copies):
                 yield
 
-    def _drain(self) -> None:
+    def wait_for_copies(self) -> None:
+        """Return when all copies have ended."""
         if self._copies is not None:
             self._copies.synchronize()
+            self._leaving.clear()
+
+    def clear_padding(self) -> None:
+        """Make block 0 zero again."""
+        for tensor in self.device:
+            tensor[0].zero_()
 
     def poison(self, blocks: Sequence[int], host_blocks: Sequence[int] = ()) -> None:
         """Overwrite blocks that nobody owns with `fill`."""
@@ -147,9 +166,18 @@ def _zeros(
     return torch.zeros((1, block_size, *row), dtype=dtype, device=device)
 
 
-def _grown(tensor: Tensor, highest: int, fill: float) -> Tensor:
+def _grown(tensor: Tensor, highest: int, fill: float, *, pin: bool) -> Tensor:
     """With room for block `highest`, and an eighth more than before: seldom, and little in vain."""
     blocks = max(highest + 1, len(tensor) * 9 // 8)
-    grown = tensor.new_full((blocks, *tensor.shape[1:]), fill)
+    shape = (blocks, *tensor.shape[1:])
+    grown = torch.full(shape, fill, dtype=tensor.dtype, device=tensor.device, pin_memory=pin)
     grown[: len(tensor)] = tensor
     return grown
+
+
+def _runs(sources: Sequence[int], targets: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """(source, target, length) of blocks that follow one another on both sides: one copy each."""
+    pairs = enumerate(zip(sources, targets, strict=True))
+    for _, run in groupby(pairs, key=lambda item: (item[1][0] - item[0], item[1][1] - item[0])):
+        (_, (source, target)), *rest = run
+        yield source, target, 1 + len(rest)

@@ -13,6 +13,7 @@ from hwmodels.linear_costs import LinearCosts
 from hwmodels.measured import Calibration
 from hwmodels.torch_executor import measure, models
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
+from hwmodels.torch_executor.graphs import DecodeGraphs, OnCuda
 from hwmodels.torch_executor.hardware import DEVICES, Torch
 from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.memory import free_bytes
@@ -72,7 +73,19 @@ def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner
         temperature=settings.temperature,
         seed=settings.seed,
         clock=settings.clock,
+        graphs=_graphs(loaded, pool) if settings.cuda_graphs else None,
     )
+
+
+def _graphs(loaded: LoadedModel, pool: KVPool) -> DecodeGraphs:
+    if loaded.device.type != "cuda":
+        raise InputError(
+            "graphs are recorded on a CUDA device",
+            field="cuda_graphs",
+            value="true",
+            expected=f"false with device {loaded.device}",
+        )
+    return DecodeGraphs(loaded.model, pool, loaded.device, OnCuda())
 
 
 def _prompts(settings: Torch, loaded: LoadedModel) -> Prompts:
@@ -122,6 +135,7 @@ def _setting(settings: Torch, loaded: LoadedModel) -> dict[str, object]:
         "device": str(loaded.device),
         "dtype": str(loaded.dtype).removeprefix("torch."),
         "threads": torch.get_num_threads(),
+        "cuda_graphs": settings.cuda_graphs,
         "clock": "device events" if cuda else settings.clock,
         "torch": torch.__version__,
         "transformers": transformers.__version__,

@@ -62,8 +62,8 @@ def swap_out_after_the_step(patch: Patch) -> None:
     original = KVPool.swap_out
     patch.setattr(KVPool, "swap_out", lambda pool, swaps: late.append(swaps))
 
-    def compute(compute: Any, runner: StepRunner, shares: Any) -> Any:
-        emitted = compute(runner, shares)
+    def compute(compute: Any, runner: StepRunner, *step: Any) -> Any:
+        emitted = compute(runner, *step)
         original(runner.pool, late.pop())
         return emitted
 

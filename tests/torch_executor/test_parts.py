@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwmodels.torch_executor.batch import pack
-from hwmodels.torch_executor.pool import KVPool, LayerShape
+from hwmodels.torch_executor.pool import KVPool, LayerShape, _runs
 from hwmodels.torch_executor.prompts import SyntheticPrompts
 from hwmodels.torch_executor.sampling import sample
 from sched_core import HashedPrefix, RequestSpec, ScheduledRequest, SharedPrefix, Swap
@@ -34,6 +34,23 @@ def test_the_pool_grows_and_keeps_what_it_holds() -> None:
     assert keys[:4].eq(0).all(), "block 0 is padding"
     assert keys[8:].isnan().all()
     assert len(pool.host[0]) == 10
+
+
+def test_on_cuda_it_takes_what_is_expected_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that memory, and graphs that hold its addresses, stay where they are."""
+    pool = small_pool()
+    monkeypatch.setattr(pool, "_cuda", True)
+    pool.expected = (40, 0)
+    for highest in (3, 17, 40):
+        pool.reserve(highest, 0)
+    assert (len(pool.device[0]), pool.moves) == (41, 1)
+
+
+def test_blocks_that_follow_one_another_are_copied_together() -> None:
+    assert list(_runs((4, 5, 6, 9, 10, 2), (1, 2, 3, 4, 6, 7))) == [
+        (4, 1, 3), (9, 4, 1), (10, 6, 1), (2, 7, 1)
+    ]  # fmt: skip
+    assert list(_runs((), ())) == []
 
 
 def test_swapped_blocks_come_back_byte_for_byte() -> None:
