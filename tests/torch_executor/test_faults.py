@@ -4,6 +4,7 @@ The storms run with a fault put in, and must not end as they do without it.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import attrs
@@ -12,7 +13,7 @@ import torch
 from torch_runs import assert_generated, model
 from torch_storms import STORM, storm
 
-from hwmodels.torch_executor import attention, executor
+from hwmodels.torch_executor import attention, executor, self_check
 from hwmodels.torch_executor.batch import Group, PackedBatch
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
 from hwmodels.torch_executor.models import load
@@ -252,11 +253,31 @@ def test_passes_without_a_fault(setting: dict[str, Any]) -> None:
     run_checked(setting)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("fault", [window_off_by_one, softcap_forgotten, no_mask, slot_off_by_one])
 def test_the_gate_catches_faults_of_attention_too(
-    fault: Callable[[Patch], None], monkeypatch: Patch
+    fault: Callable[[Patch], None], dtype: str, monkeypatch: Patch
 ) -> None:
     name = FAULTS[fault].get("model", "tiny-llama")
     fault(monkeypatch)
     with pytest.raises(InputError, match="cannot run"):
-        load(name, dtype="float32", device=torch.device("cpu"), seed=0)
+        load(name, dtype=dtype, device=torch.device("cpu"), seed=0)
+
+
+def scores_scaled_a_little_more(patch: Patch) -> None:
+    def attend(attend: Any, self: Any, call: Any) -> Any:
+        return attend(self, attrs.evolve(call, scaling=1.03 * call.scaling))
+
+    _around(patch, attention.PagedAttention, "attend", attend)
+
+
+@pytest.mark.parametrize("in_float64", [True, False])
+def test_in_16_bits_only_a_copy_in_float64_shows_small_faults(
+    in_float64: bool, monkeypatch: Patch
+) -> None:
+    scores_scaled_a_little_more(monkeypatch)
+    if not in_float64:
+        monkeypatch.setattr(self_check, "in_float64", lambda loaded: loaded)
+    refused = pytest.raises(InputError, match="cannot run") if in_float64 else nullcontext()
+    with refused:
+        load("tiny-llama", dtype="bfloat16", device=torch.device("cpu"), seed=0)

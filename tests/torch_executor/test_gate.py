@@ -10,6 +10,7 @@ from transformers import AutoConfig
 from hwmodels.torch_executor import gate, models
 from hwmodels.torch_executor.attention import Call
 from hwmodels.torch_executor.models import admitted, from_config, load
+from hwmodels.torch_executor.twin import in_float64
 from sched_core import InputError, UnknownName
 
 CPU = torch.device("cpu")
@@ -138,3 +139,26 @@ def test_a_directory_without_weights_says_so(tmp_path: Any) -> None:
     )
     with pytest.raises(InputError, match=r"holds no \*.safetensors"):
         load(str(tmp_path), dtype="auto", device=CPU, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "count"),
+    [
+        ("llama", SIZE, 2),
+        ("gemma3_text", {**SIZE, "num_hidden_layers": 8, "head_dim": 8, "sliding_window": 8}, 6),
+        ("smollm3", {**SIZE, "num_hidden_layers": 6, "pad_token_id": 0}, 4),  # the 4th has no rope
+        ("gpt2", {"vocab_size": 64, "n_embd": 32, "n_layer": 3, "n_head": 4}, 2),
+    ],
+)
+def test_the_copy_in_float64_has_a_layer_of_every_kind(
+    kind: str, keys: dict[str, Any], count: int
+) -> None:
+    loaded = built(kind, keys)
+    twin = in_float64(loaded)
+    layers = loaded.model.config.get_text_config().num_hidden_layers
+    assert len(loaded.layers) == layers > count
+    assert len(twin.layers) == twin.model.config.get_text_config().num_hidden_layers == count
+    assert len(gate.layer_shapes(loaded.model, "whole again")) == layers
+    weights = dict(loaded.model.named_parameters())
+    for name, weight in twin.model.named_parameters():
+        assert torch.equal(weight, weights[name].double())
