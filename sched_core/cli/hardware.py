@@ -6,6 +6,8 @@ from typing import Any
 
 import attrs
 import rich_click as click
+from click.core import ParameterSource
+from click.globals import get_current_context
 
 from sched_core.catalogue import Plugin, build, plugins
 from sched_core.cli import hardware_real
@@ -40,6 +42,16 @@ _against = click.option(
     type=click.Path(path_type=Path),
     help="CSV of measured steps: model, kind, tokens, batch, kv_len, measured_ms.",
 )
+
+
+def _refuse_unless_executor(executor: str | None, *others: str) -> None:
+    """Options of the other half of a command are not read in silence."""
+    context = get_current_context()
+    given = [
+        name for name in others if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if given and executor is None:
+        raise UsageError(f"--{given[0]} is for --executor")
 
 
 @click.group()
@@ -177,7 +189,7 @@ def _prices(costs: Costs) -> dict[str, float]:
 @_model
 @_against
 @_executor
-@click.option("--policy", "policies", multiple=True, help="With --executor: may be repeated.")
+@click.option("--policy", multiple=True, help="With --executor: may be repeated.")
 @click.option("--workload", default=hardware_real.WORKLOAD, help="With --executor.")
 @click.option(
     "--rounds",
@@ -191,7 +203,7 @@ def validate_command(
     model: str,
     file: Path | None,
     executor: str | None,
-    policies: tuple[str, ...],
+    policy: tuple[str, ...],
     workload: str,
     rounds: int,
     style: Format,
@@ -205,8 +217,11 @@ def validate_command(
     simulation, at light load and at 1.5 times the most that can be served. `measured` is the median
     of the rounds, `error` how far the simulation is from it.
     """
+    _refuse_unless_executor(executor, "policy", "workload", "rounds")
     if executor is not None:
-        hardware_real.compare(spec, executor, model, policies, workload, rounds, style)
+        if file is not None:
+            raise UsageError("--against and --executor say both what to measure against")
+        hardware_real.compare(spec, executor, model, policy, workload, rounds, style)
         return
     if file is None:
         raise UsageError("validate needs --against FILE, or --executor NAME")
@@ -270,7 +285,10 @@ def calibrate_command(
     With --executor random mixed steps are run and timed here, and a linear price fitted to them is
     written to --out, for `--hardware measured:path=FILE`.
     """
+    _refuse_unless_executor(executor, "out", "steps", "repeats")
     if executor is not None:
+        if file is not None or spec is not None:
+            raise UsageError("calibrate --executor measures by itself: no NAME, no --against")
         if out is None:
             raise UsageError("calibrate --executor needs --out FILE")
         hardware_real.calibrate(executor, model, out, steps=steps, repeats=repeats)

@@ -51,6 +51,25 @@ def test_contradictions_are_refused(arguments: list[str], problem: str) -> None:
     assert problem in result.output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["validate", "a100", "--against=x", "--rounds=2"], "--rounds is for --executor"),
+        (["validate", "a100", "--against=x", "--policy=fcfs"], "--policy is for --executor"),
+        (["validate", "a100", "--against=x", "--executor=torch"], "say both"),
+        (["validate", "a100"], "--against FILE, or --executor NAME"),
+        (["calibrate", "a100", "--against=x", "--steps=20"], "--steps is for --executor"),
+        (["calibrate", "--executor=torch", "--against=x", "--out=y"], "no NAME, no --against"),
+        (["calibrate", "--executor=torch"], "needs --out FILE"),
+        (["calibrate", "--executor=a100", "--out=y"], "runs no steps of its own"),
+    ],
+)
+def test_what_is_measured_against_is_said_once(arguments: list[str], problem: str) -> None:
+    result = CliRunner().invoke(main, ["hardware", *arguments, "--model=llama-3-8b"])
+    assert result.exit_code == 2
+    assert problem in result.output
+
+
 def test_calibrate_then_validate(tmp_path: Path) -> None:
     out = str(tmp_path / "machine.toml")
     real = ("--executor=torch:threads=1", "--model=tiny-llama")
