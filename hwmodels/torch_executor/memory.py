@@ -1,5 +1,6 @@
 """How much memory is left for the cache."""
 
+import gc
 import os
 
 import torch
@@ -9,16 +10,29 @@ from hwmodels.torch_executor.gate import Probe
 from hwmodels.torch_executor.loaded import LoadedModel
 
 
+PADDING = 2
+"""A read is padded to at most this many times its length: `batch.Group`."""
+
+
 def free_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:
     """Bytes for K and V when steps compute up to `tokens` tokens.
 
-    CUDA: that share of the memory, less what is in use and the measured peak of such a step. CPU:
-    that share of the machine's memory, less the weights: others use it too, so better say a number.
+    A step may read all of them in one layer at a time, to memory of its own, which is left free.
+    """
+    layers = len(loaded.layers)
+    return _usable_bytes(loaded, utilization, tokens) * layers // (layers + PADDING)
+
+
+def _usable_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:
+    """CUDA: that share of the memory, less what is in use and the measured peak of such a step.
+    CPU: that share of the machine's, less the weights; others use it too, so better say a number.
     """
     if loaded.device.type != "cuda":
         physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         weights = sum(parameter.nbytes for parameter in loaded.model.parameters())
         return int(physical * utilization) - int(weights)
+    gc.collect()  # the pool of the run before
+    torch.cuda.empty_cache()
     free, total = torch.cuda.mem_get_info(loaded.device)
     return int(free - total * (1 - utilization)) - _peak_bytes(loaded, tokens)
 
