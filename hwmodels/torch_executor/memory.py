@@ -9,7 +9,6 @@ from hwmodels.torch_executor.attention import answered_by
 from hwmodels.torch_executor.gate import Probe
 from hwmodels.torch_executor.loaded import LoadedModel
 
-
 PADDING = 2
 """A read is padded to at most this many times its length: `batch.Group`."""
 
