@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from torch_runs import Watched, executor, run
+from torch_runs import executor, run
 
+from hwmodels.torch_executor.testing import Watched
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, SharedPrefix
 from sched_core.testing.foolish import foolish_component
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 from harness import requests
-from torch_runs import Watched, assert_generated, executor, run
+from torch_runs import assert_generated, executor, run
 
 from hwmodels.torch_executor.executor import StepRunner
+from hwmodels.torch_executor.testing import Watched
 from sched_core import Engine, EngineConfig, RequestSpec, SharedPrefix, StepOutcome
 
 TWO = requests("R0(32,32,@0) R1(32,32,@0)")

@@ -1,0 +1,85 @@
+"""Real runs whose tokens can be checked: decisions repeat, and NaN lies where nobody owns."""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import attrs
+import torch
+
+from hwmodels.torch_executor.executor import TorchExecutor
+from hwmodels.torch_executor.loaded import LoadedModel
+from hwmodels.torch_executor.pool import KVPool
+from sched_core import StepOutcome, StepPlan
+
+
+@attrs.frozen
+class Emitting(TorchExecutor):
+    """Keeps all tokens emitted. Every step lasts a second, so that decisions repeat."""
+
+    pads: ClassVar[bool] = True  # a second, padded or not
+    emitted: dict[str, list[int]] = attrs.field(factory=dict)
+
+    def execute(self, plan: StepPlan) -> StepOutcome:
+        outcome = super().execute(plan)
+        for name, token in (outcome.tokens or {}).items():
+            self.emitted.setdefault(name, []).append(token)
+        return outcome._replace(duration=1.0)
+
+
+@attrs.frozen
+class Watched(Emitting):
+    """Fills what requests own and have still to write with NaN, before every step."""
+
+    def execute(self, plan: StepPlan) -> StepOutcome:
+        _poison_unwritten(self.runner.pool, plan)
+        return super().execute(plan)
+
+
+def _poison_unwritten(pool: KVPool, plan: StepPlan) -> None:
+    """All but the blocks that this step copies out."""
+    pool.wait_for_copies()
+    leaving = {block for swap in plan.swapped_out for block in swap.sources}
+    for share in plan.requests():
+        first, used = divmod(share.num_computed_tokens, pool.block_size)
+        for block in share.block_table[first:]:
+            if block not in leaving and block < len(pool.device[0]):
+                for tensor in pool.device:
+                    tensor[block, used:] = math.nan
+            used = 0
+
+
+def poison_free(pool: KVPool) -> Callable[..., None]:
+    """A watcher that fills all free blocks without cached content, here and on the host."""
+
+    def watch(plan: StepPlan, state: Any, *_: Any) -> None:
+        pool.wait_for_copies()
+        pool.poison(_contentless(state.kv.device), _contentless(state.kv.host))
+
+    return watch
+
+
+def _contentless(pool: Any) -> list[int]:
+    order: list[int] = pool.free_order()
+    return order[: pool.num_free - pool.num_cached_free]
+
+
+@cache
+def generated(loaded: LoadedModel, prompt: Sequence[int], count: int) -> tuple[int, ...]:
+    """`count` tokens by transformers' own `generate`, alone, with eager attention."""
+    net = loaded.model
+    implementation = net.config._attn_implementation
+    net.set_attn_implementation("eager")
+    try:
+        ids = net.generate(
+            torch.tensor([prompt], device=net.device),
+            max_new_tokens=count,
+            min_new_tokens=count,
+            do_sample=False,
+            eos_token_id=None,
+            pad_token_id=0,
+        )
+    finally:
+        net.set_attn_implementation(implementation)
+    return tuple(ids[0, len(prompt) :].tolist())
