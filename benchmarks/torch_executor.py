@@ -8,6 +8,8 @@ scheduler. Then: how much of a step of decodes goes into building its batch.
 
 import statistics
 import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -113,6 +115,29 @@ def batch_building(executor: TorchExecutor, requests: int, context: int) -> tupl
     return statistics.median(packs), statistics.median(steps)
 
 
+def race(
+    executors: Mapping[str, TorchExecutor], load: Load, rounds: int = ROUNDS
+) -> dict[str, dict[str, Any]]:
+    """By name, `generate_batch` the last: seconds of each round, tokens per second, and for how
+    many requests the tokens are those of the first."""
+    first, *_ = executors.values()
+    prompts = [first.prompts(spec) for spec in load.specs()]
+    racers: dict[str, Callable[[], tuple[float, list[list[int]]]]] = {
+        name: partial(ours, executor, load) for name, executor in executors.items()
+    }
+    racers["generate_batch"] = partial(theirs, first.runner.loaded.model, prompts, load)
+    turns = [{name: run() for name, run in racers.items()} for _ in range(1 + rounds)]
+    first.runner.loaded.model.destroy_cached_continuous_batching_manager()
+    _, right = next(iter(turns[-1].values()))
+    found = {}
+    for name in racers:
+        seconds = [turn[name][0] for turn in turns[1:]]  # the first warms all up
+        rate = load.requests * load.output / statistics.median(seconds)
+        same = sum(list(a) == list(b) for a, b in zip(turns[-1][name][1], right, strict=True))
+        found[name] = {"seconds": seconds, "tokens_per_second": rate, "same": same}
+    return found
+
+
 @click.command()
 @click.option("--model", default="llama-22m", show_default=True)
 @click.option("--device", default="cpu", show_default=True)
@@ -124,21 +149,15 @@ def main(model: str, device: str, threads: int, requests: int, prompt: int, outp
     """The torch executor beside transformers' own continuous batching."""
     load = Load(requests, prompt, output)
     executor = setup.executor(Torch(device=device, threads=threads), model, BLOCK_SIZE)
-    prompts = [executor.prompts(spec) for spec in load.specs()]
     machine = executor.describe()["hardware"]
     click.echo(f"{machine}, {threads} threads, torch {torch.__version__}, {model}, {load}")
-    seconds: dict[str, list[float]] = {"torch executor": [], "generate_batch": []}
-    for _ in range(1 + ROUNDS):
-        our_seconds, our_tokens = ours(executor, load)
-        their_seconds, their_tokens = theirs(executor.runner.loaded.model, prompts, load)
-        seconds["torch executor"].append(our_seconds)
-        seconds["generate_batch"].append(their_seconds)
-    for name, (_first, *rest) in seconds.items():  # the first round warms both up
-        median, listed = statistics.median(rest), " ".join(f"{s:.2f}" for s in sorted(rest))
-        rate = requests * output / median
-        click.echo(f"{name:15} {median:6.2f} s {rate:8.0f} tokens/s   (all: {listed})")
-    same = sum(list(a) == list(b) for a, b in zip(our_tokens, their_tokens, strict=True))
-    click.echo(f"same tokens for {same} of {requests} requests")
+    for name, row in race({"torch executor": executor}, load).items():
+        listed = " ".join(f"{seconds:.2f}" for seconds in sorted(row["seconds"]))
+        click.echo(
+            f"{name:15} {statistics.median(row['seconds']):6.2f} s "
+            f"{row['tokens_per_second']:8.0f} tokens/s   (all: {listed})"
+        )
+    click.echo(f"same tokens for {row['same']} of {requests} requests")
     for context in (128, 1024):
         build, step = batch_building(executor, requests, context)
         click.echo(
