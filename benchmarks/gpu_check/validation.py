@@ -1,0 +1,25 @@
+"""Two policies for real and on the calibrated model, as `schedfw hardware validate` does it."""
+
+from gpu_check.check import Outcome, Setting
+from sched_core.cli.hardware_real import ENGINE, document
+from sched_core.real_runs import validate
+from sched_core.scenario import Scenario
+
+POLICIES = ("fcfs", "sjf+predict-oracle")
+
+
+def check(setting: Setting) -> Outcome:
+    """Light load and overload; how far off simulation is, is for people to judge."""
+    path = setting.file("toml")
+    if not path.exists():
+        return Outcome({}, ["needs the file of calibration, and there is none"])
+    many = "n=4:prompt_len=8..32:output_len=2..4"
+    workload = f"poisson:{many if setting.quick else 'n=30:prompt_len=16..512:output_len=8..64'}"
+    real = Scenario(
+        hardware=f"torch:device={setting.device}:dtype={setting.dtype}",
+        model=setting.model,
+        workload=workload,
+        config=ENGINE,
+    )
+    found = validate(real, f"measured:path={path}", POLICIES, 1 if setting.quick else 3)
+    return Outcome({"workload": workload, **document(found)})
