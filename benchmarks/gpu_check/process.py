@@ -103,7 +103,7 @@ class Process:
     def end(self) -> None:
         """Hang up, and do not wait for long."""
         self._pipe.close()
-        self._process.join(2)
+        self._process.join(1)
         self._process.kill()
         self._process.join()
 
