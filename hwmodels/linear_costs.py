@@ -1,10 +1,11 @@
 """A linear price of a step, fitted to measured mixed steps of one model on one machine.
 
-    t = c0 + token T + request R + kv (context tokens) + chunk (prompt chunks)
+    t = c0 + several [T > 1] + token T + request R + kv (context tokens) + chunk (prompt chunks)
       + pair (query-key pairs of chunks) + sampled S + head [S > 0]
       + block_out, block_in x blocks copied
 
 A step that samples reads the weights of the output head once, hence `head`; c0 holds all others.
+A single token is a product with a vector, for which processors have other code: hence `several`.
 
 Sums of what `StepLoad` holds, no coefficient below 0, so a larger step is never cheaper.
 """
@@ -24,7 +25,7 @@ RECOMPUTE_CHUNK = 2048
 """Tokens per chunk in `recompute`; policies ask for far less."""
 
 
-FITTED = ("c0", "token", "request", "kv", "chunk", "pair", "sampled", "head")
+FITTED = ("c0", "several", "token", "request", "kv", "chunk", "pair", "sampled", "head")
 """Constants that `fit` finds; those of copies are measured by themselves."""
 
 
@@ -37,6 +38,7 @@ class LinearCosts:
     """The price of a step; all in seconds."""
 
     c0: float = _seconds("per step")
+    several: float = _seconds("per step of more than one token")
     token: float = _seconds("per new token")
     request: float = _seconds("per request in the step")
     kv: float = _seconds("per context token of a request")
@@ -71,6 +73,7 @@ def features(load: StepLoad) -> tuple[int, ...]:
     """What each of `FITTED` is multiplied with."""
     return (
         1,
+        int(load.new_tokens > 1),
         load.new_tokens,
         load.decodes + load.prefills,
         load.decode_kv_tokens + load.prefill_kv_tokens,

@@ -9,8 +9,16 @@ from hwmodels.linear_costs import FITTED, LinearCosts, features, fit, relative_e
 from sched_core import InputError, StepLoad
 
 TRUE = LinearCosts(
-    c0=2e-3, token=3e-5, request=4e-5, kv=2e-7, chunk=1e-4, pair=8e-9, sampled=5e-5, head=7e-4
-)  # fmt: skip
+    c0=2e-3,
+    several=4e-4,
+    token=3e-5,
+    request=4e-5,
+    kv=2e-7,
+    chunk=1e-4,
+    pair=8e-9,
+    sampled=5e-5,
+    head=7e-4,
+)
 
 counts = st.integers(0, 50)
 
