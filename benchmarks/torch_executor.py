@@ -28,6 +28,9 @@ ROUNDS = 5
 BUDGET = 512
 """Tokens per step, of both."""
 
+PAGE = "page_size" if hasattr(ContinuousBatchingConfig, "page_size") else "block_size"
+"""What transformers calls a block: it has changed between 5.17 and 5.24."""
+
 
 @attrs.frozen
 class Load:
@@ -82,7 +85,7 @@ def theirs(model: Any, prompts: list[list[int]], load: Load) -> tuple[float, lis
     implementation = model.config._attn_implementation
     model.set_attn_implementation("sdpa")
     batching = ContinuousBatchingConfig(
-        page_size=BLOCK_SIZE, num_blocks=2 * load.blocks, max_batch_tokens=BUDGET
+        **{PAGE: BLOCK_SIZE}, num_blocks=2 * load.blocks, max_batch_tokens=BUDGET
     )
     generation = GenerationConfig(
         max_new_tokens=load.output, do_sample=False, eos_token_id=-1, pad_token_id=0
