@@ -24,10 +24,21 @@ class Group:
 
     start: int
     """Where their tokens begin in the packed batch; they follow one another."""
-    context: Tensor
-    """Slots each attends to, `[requests, longest]`; padded with slot 0."""
+    tables: Tensor
+    """Blocks each attends to, `[requests, blocks]`; padded with block 0."""
     positions: Tensor
     """Positions each computes, `[requests, tokens]`: the last of its context."""
+    block_size: int
+    longest: int
+    """Tokens to which every context is padded."""
+
+    @cached_property
+    def context(self) -> Tensor:
+        """Slots each attends to, `[requests, longest]`; padded with slot 0."""
+        inside = torch.arange(self.block_size, device=self.tables.device)
+        slots = (self.tables[:, :, None] * self.block_size + inside).flatten(1)[:, : self.longest]
+        seen = torch.arange(self.longest, device=self.tables.device)
+        return slots.masked_fill(seen > self.positions[:, -1:], 0)
 
     @cached_property
     def _rows(self) -> dict[int, Tensor]:
@@ -53,7 +64,7 @@ class Group:
         """
         key = (window, heads, dtype)
         if key not in self._biases:
-            seen = torch.arange(self.context.shape[1], device=self.context.device)
+            seen = torch.arange(self.longest, device=self.positions.device)
             queries = self.positions[:, :, None]
             hidden = seen > queries
             if window is not None:
@@ -93,20 +104,23 @@ def pack(
     laid_out = [_layout(group, block_size) for group in grouped]
     ends = np.cumsum([share.num_tokens for share in ordered])
     last = [end - 1 for end, share in zip(ends, ordered, strict=True) if share.samples]
-    positions = np.concatenate([positions.ravel() for _, positions, _ in laid_out])
+    numbers = np.concatenate([positions.ravel() for _, positions, _ in laid_out])
+    lengths = [int(positions.max()) + 1 for _, positions, _ in laid_out]
     packed, slots, final, *rest = _moved(
         [
-            np.array([_tokens(ordered, known), positions]),
+            np.array([_tokens(ordered, known), numbers]),
             np.concatenate([slots.ravel() for *_, slots in laid_out]),
             np.array(last, dtype=np.int64),
-            *(part for context, positions, _ in laid_out for part in (context, positions)),
+            *(part for tables, positions, _ in laid_out for part in (tables, positions)),
         ],
         device,
     )
-    starts = np.cumsum([0, *(positions.size for _, positions, _ in laid_out)])
-    groups = tuple(map(Group, starts.tolist(), rest[::2], rest[1::2]))
+    groups, start = [], 0
+    for tables, positions, longest in zip(rest[::2], rest[1::2], lengths, strict=True):
+        groups.append(Group(start, tables, positions, block_size, longest))
+        start += positions.numel()
     sampled = tuple(share for share in ordered if share.samples)
-    return PackedBatch(packed[:1], packed[1:], slots, groups, final, sampled)
+    return PackedBatch(packed[:1], packed[1:], slots, tuple(groups), final, sampled)
 
 
 def pack_decodes(
@@ -117,16 +131,17 @@ def pack_decodes(
 ) -> Ints:
     """One token each, as a single group of contexts padded to `longest`: all numbers of its batch
     in a row, for `unpack_decodes`."""
-    context, positions, slots = _layout(shares, block_size, longest)
+    tables, positions, slots = _layout(shares, block_size, longest)
     return np.concatenate(
-        [_tokens(shares, known), positions.ravel(), slots.ravel(), context.ravel()]
+        [_tokens(shares, known), positions.ravel(), slots.ravel(), tables.ravel()]
     )
 
 
-def unpack_decodes(row: Tensor, requests: int) -> PackedBatch:
+def unpack_decodes(row: Tensor, requests: int, block_size: int, longest: int) -> PackedBatch:
     """The batch of `pack_decodes`, as views of its numbers; every request is sampled."""
     tokens, positions, slots = row[: 3 * requests].view(3, 1, requests)
-    group = Group(0, row[3 * requests :].view(requests, -1), positions.view(requests, 1))
+    tables = row[3 * requests :].view(requests, -1)
+    group = Group(0, tables, positions.view(requests, 1), block_size, longest)
     last = torch.arange(requests, device=row.device)
     return PackedBatch(tokens, positions, slots[0], (group,), last, ())
 
@@ -158,23 +173,20 @@ def _grouped(shares: Sequence[ScheduledRequest]) -> dict[tuple[int, int], list[S
 def _layout(
     group: Sequence[ScheduledRequest], block_size: int, longest: int = 0
 ) -> tuple[Ints, Ints, Ints]:
-    """(slots read, positions computed, slots written) of a group, a row per request.
+    """(blocks read, positions computed, slots written) of a group, a row per request.
 
-    Contexts are padded to the longest of them, or to `longest`.
+    Tables reach as far as the longest context, or `longest` tokens.
     """
     lengths = np.array([share.num_computed_tokens + share.num_tokens for share in group])
-    longest = max(longest, int(lengths.max()))
-    blocks = -(-longest // block_size)
+    blocks = -(-max(longest, int(lengths.max())) // block_size)
     tables = np.zeros((len(group), blocks), dtype=np.int64)
     for row, share in zip(tables, group, strict=True):
         used = share.block_table[:blocks]
         row[: len(used)] = used
-    offsets = np.arange(block_size)
-    context = (tables[:, :, None] * block_size + offsets).reshape(len(group), -1)[:, :longest]
-    context = np.where(np.arange(longest) < lengths[:, None], context, 0)
     tokens = group[0].num_tokens
     positions = lengths[:, None] - tokens + np.arange(tokens)
-    return context, positions, np.take_along_axis(context, positions, axis=1)
+    block, inside = np.divmod(positions, block_size)
+    return tables, positions, np.take_along_axis(tables, block, axis=1) * block_size + inside
 
 
 def _moved(arrays: Sequence[Ints], device: torch.device) -> list[Tensor]:

@@ -1,15 +1,16 @@
 """Decodes as CUDA graphs: a step is recorded once per size, and from then on launched whole."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from hwmodels.torch_executor.batch import SHORTEST, pack_decodes, unpack_decodes
+from hwmodels.torch_executor.batch import SHORTEST, PackedBatch, pack_decodes, unpack_decodes
 from hwmodels.torch_executor.forward import logits
 from hwmodels.torch_executor.pool import KVPool
-from sched_core import ScheduledRequest
+from sched_core import InputError, ScheduledRequest
 
 LARGEST = 1 << 16
 """Tokens read by a step, padding included. Larger ones keep the device busy for longer than their
@@ -69,14 +70,17 @@ class DecodeGraph:
         self, model: Any, pool: KVPool, bucket: Bucket, device: torch.device, record: Record
     ) -> None:
         self._bucket, self._pool = bucket, pool
-        self._row = torch.zeros(
-            bucket.requests * (3 + bucket.context), dtype=torch.long, device=device
-        )
+        blocks = -(-bucket.context // pool.block_size)
+        self._row = torch.zeros(bucket.requests * (3 + blocks), dtype=torch.long, device=device)
         with torch.inference_mode():  # on padding only: token 0 at slot 0
-            self._replay = record(
-                lambda: logits(model, pool, unpack_decodes(self._row, bucket.requests))
-            )
+            self._replay = record(lambda: logits(model, pool, self._batch()))
             pool.clear_padding()
+
+    def _batch(self) -> PackedBatch:
+        """Made anew for every record, so that what follows from the numbers is in it."""
+        return unpack_decodes(
+            self._row, self._bucket.requests, self._pool.block_size, self._bucket.context
+        )
 
     def logits(
         self, shares: Sequence[ScheduledRequest], known: Mapping[str, Sequence[int]]
@@ -101,11 +105,14 @@ class OnCuda:
         self._memory = torch.cuda.graph_pool_handle()
 
     def __call__(self, compute: Compute) -> Compute:
-        """`compute` is run once before, on another stream, so that libraries are set up."""
+        """`compute` is run before, on another stream, so that libraries are set up. Raises
+        InputError where it waits for the device, which a graph cannot hold."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             compute()
+            with _refusing_waits():
+                compute()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._memory):
@@ -116,3 +123,20 @@ class OnCuda:
             return result
 
         return replay
+
+
+@contextmanager
+def _refusing_waits() -> Iterator[None]:
+    before = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    except RuntimeError as error:
+        raise InputError(
+            f"this model's decodes cannot be recorded: {error}",
+            field="cuda_graphs",
+            value="true",
+            expected="false",
+        ) from error
+    finally:
+        torch.cuda.set_sync_debug_mode(before)

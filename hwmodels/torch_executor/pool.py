@@ -152,7 +152,8 @@ class KVPool:
             tensor[0].zero_()
 
     def poison(self, blocks: Sequence[int], host_blocks: Sequence[int] = ()) -> None:
-        """Overwrite blocks that nobody owns with `fill`."""
+        """Overwrite blocks that nobody owns with `fill`, once they have been copied."""
+        self.wait_for_copies()
         for tensors, ids in ((self.device, blocks), (self.host, host_blocks)):
             known = [block for block in ids if block < len(tensors[0])]
             for tensor in tensors:

@@ -44,7 +44,10 @@ def _loaded(settings: Torch, model: str) -> LoadedModel:
     if settings.dtype not in ("auto", *models.DTYPES):
         known = ", ".join(models.DTYPES)
         raise InputError("unknown", field="dtype", value=settings.dtype, expected=f"auto, {known}")
-    return _load(model, settings.dtype, device(settings.device), settings.seed)
+    on = device(settings.device)
+    if on.type == "cuda":
+        torch.cuda.set_device(on)  # streams and events are those of the current device
+    return _load(model, settings.dtype, on, settings.seed)
 
 
 _load = cache(lambda name, dtype, on, seed: models.load(name, dtype=dtype, device=on, seed=seed))

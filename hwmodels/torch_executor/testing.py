@@ -54,7 +54,6 @@ def poison_free(pool: KVPool) -> Callable[..., None]:
     """A watcher that fills all free blocks without cached content, here and on the host."""
 
     def watch(plan: StepPlan, state: Any, *_: Any) -> None:
-        pool.wait_for_copies()
         pool.poison(_contentless(state.kv.device), _contentless(state.kv.host))
 
     return watch

@@ -139,8 +139,8 @@ def filled_up_with_padding(patch: pytest.MonkeyPatch) -> None:
     """Block 0 is written by rows that nobody asked for."""
     unpack = graphs.unpack_decodes
 
-    def unpacked(row: Any, requests: int) -> Any:
-        batch = unpack(row, requests)
+    def unpacked(*how: Any) -> Any:
+        batch = unpack(*how)
         batch.slots[-1] = 0
         return batch
 
