@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from sched_core import events, preemption
 from sched_core.batch import Batch
 from sched_core.request import Request, RequestState
-from sched_core.running import chunk
 from sched_core.state import SchedulerState
 
 
@@ -50,7 +49,7 @@ def _admit_one(state: SchedulerState, batch: Batch, request: Request) -> bool:
     start = state.kv.start_of(request, hits)
     if not state.limit(request, start) or not state.policy.can_admit(state.view, request.view):
         return False
-    tokens = chunk(state, request, start)
+    tokens = state.chunk(request, start)
     if not tokens:
         return True  # by its policy it shall not run now; those behind it may
     while not state.has_room(request, start + tokens, hits):

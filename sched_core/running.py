@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sched_core import preemption
 from sched_core.batch import Batch
 from sched_core.request import Request, RequestState
-from sched_core.state import SchedulerState, is_prefill, lacks_prefill
+from sched_core.state import SchedulerState, lacks_prefill
 
 
 def turn(state: SchedulerState, batch: Batch) -> Sequence[Request]:
@@ -40,7 +40,7 @@ def grant(state: SchedulerState, batch: Batch, requests: Iterable[Request]) -> N
 
 def _grant_one(state: SchedulerState, batch: Batch, request: Request) -> None:
     """Tokens for one request, and the blocks for them, from whoever must yield."""
-    tokens = chunk(state, request, request.computed)
+    tokens = state.chunk(request, request.computed)
     while tokens and not state.kv.grow(request, request.computed + tokens):
         victim = preemption.victim_for(state, request)
         if victim is None:
@@ -50,16 +50,3 @@ def _grant_one(state: SchedulerState, batch: Batch, request: Request) -> None:
             return
     if tokens:
         batch.grant(request, tokens)
-
-
-def chunk(state: SchedulerState, request: Request, computed: int) -> int:
-    """Tokens for this step; 0 if it cannot, or by its policy shall not, run now."""
-    tokens = state.limit(request, computed)
-    if (
-        tokens
-        and "chunk_size" in state.policy.uses
-        and state.config.enable_chunked_prefill
-        and is_prefill(request, computed)
-    ):
-        tokens = state.policy.chunk_size(state.view, request.view, tokens)
-    return tokens

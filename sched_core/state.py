@@ -117,6 +117,18 @@ class SchedulerState:
             lack = min(lack, threshold)
         return min(lack, self.budget_left)
 
+    def chunk(self, request: Request, computed: int) -> int:
+        """Tokens for this step; 0 if it cannot, or by its policy shall not, run now."""
+        tokens = self.limit(request, computed)
+        if (
+            tokens
+            and "chunk_size" in self.policy.uses
+            and self.config.enable_chunked_prefill
+            and is_prefill(request, computed)
+        ):
+            tokens = self.policy.chunk_size(self.view, request.view, tokens)
+        return tokens
+
     def has_room(self, request: Request, tokens: int, hits: Sequence[int]) -> bool:
         """Is there memory to admit a waiting request with a table of `tokens` tokens?"""
         free = self.kv.free_blocks
@@ -138,19 +150,17 @@ class SchedulerState:
         return self.kv.blocks_taken(request.known, self.kv.hits(request))
 
     def fits(self, request: Request) -> bool:
-        """Would a waiting request be admitted now? (`chunk_size` is not asked.)"""
+        """Would a waiting request be admitted now, without taking anyone's place?"""
         if request.state is RequestState.RUNNING or request.preempted_step == self.step:
             return False
         if self.budget_left <= 0 or len(self.running) >= self.seats:
             return False
         hits = self.kv.hits(request)
         computed = self.kv.start_of(request, hits)
-        tokens = self.limit(request, computed)
-        return (
-            tokens > 0
-            and self.policy.can_admit(self.view, request.view)
-            and self.has_room(request, computed + tokens, hits)
-        )
+        if not self.limit(request, computed) or not self.policy.can_admit(self.view, request.view):
+            return False
+        tokens = self.chunk(request, computed)
+        return tokens > 0 and self.has_room(request, computed + tokens, hits)
 
     def decode_load(self) -> StepLoad:
         """A step in which every running request that decodes computes its next token."""

@@ -88,7 +88,10 @@ class RequestView:
 
 
 class WaitingView(Sequence[RequestView]):
-    """The waiting queue in order of effective priority, read lazily.
+    """The waiting queue in order of effective priority, as of the last scan, read lazily.
+
+    Keys that move are asked again when admission begins to scan the queue, which a step without
+    budget or seats left does not do; before that the order is that of an earlier step.
 
     It may be iterated while requests leave it: the next one is always the one behind the last.
     """
@@ -180,7 +183,11 @@ class SchedulerView:
         return self._state.decode_load()
 
     def fits(self, request: RequestView) -> bool:
-        """Would `request` be admitted if it were yielded now?"""
+        """Would `request` be admitted if it were yielded now, without taking anyone's place?
+
+        Asks `can_admit`, `chunk_size` and `reserve_blocks`. A `select_victim` that makes room for
+        waiting requests may admit it all the same.
+        """
         return self._state.fits(request._request)
 
     def blocks_needed(self, request: RequestView) -> int:

@@ -47,6 +47,13 @@ def test_a_by_pass_counts_when_it_takes_the_last_seat() -> None:
     assert early == ["A", "S0", "S1"]
 
 
+def test_a_request_fits_by_the_chunk_that_it_would_get() -> None:
+    """B's prompt needs 4 blocks, its first chunk one; 2 are free when it comes."""
+    how = {"num_gpu_blocks": 5, "scheduler_reserve_full_isl": False}
+    played = play("A(32,40,@0) B(64,1,@4)", "skip-ahead+chunk:size=16", **how)
+    assert played.first_scheduled("B") == 4.0
+
+
 def by_passes(played: Any) -> Counter[str]:
     """Counted from the decisions alone: who waits on while a later arrival joins."""
     count: Counter[str] = Counter()
