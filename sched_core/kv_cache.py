@@ -126,7 +126,7 @@ class KVCache:
         missing = self.blocks_for(tokens) - len(hits)
         request.blocks = self.device.assemble([*hits, *[None] * missing])
         request.registered = len(hits)
-        if self.caching:
+        if self.caching and not request.preemptions:
             self.prefix_queries += request.known
             self.prefix_hits += len(hits) * self.block_size
         self.register(request, min(tokens, request.known))

@@ -163,3 +163,12 @@ def test_records_have_the_documented_keys() -> None:
         *(2.0, 2.25, 2.75, 0.25, 0.25, 0.75, 0.0),
         *(0.0, 0, 0, 0),
     ]
+
+
+def test_a_preempted_request_that_finds_its_own_blocks_is_no_hit() -> None:
+    played = play(
+        "A(16,20,@0) B(16,20,@0)", num_gpu_blocks=8, block_size=8, enable_prefix_caching=True
+    )
+    assert played.engine.recorder.preemptions > 0
+    assert records(played)["B"]["recomputed_tokens"] == 8, "of 24 or more: the rest was found"
+    assert summary(played)["prefix_hit_rate"] == 0
