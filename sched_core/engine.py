@@ -71,7 +71,7 @@ class Engine:
         """Take in what has arrived and do one step; False when nothing is left to do."""
         if self._horizon_ns is not None and self._now_ns >= self._horizon_ns:
             return False
-        self._take_arrivals()
+        self._take_arrivals(self._now_ns)
         self._take_aborts()
         plan = self._scheduler.schedule(self._now_ns)
         if plan is None:
@@ -96,9 +96,9 @@ class Engine:
             "pending": len(self._arrivals),
         }
 
-    def _take_arrivals(self) -> None:
+    def _take_arrivals(self, until_ns: int) -> None:
         arrivals, config = self._arrivals, self.state.config
-        while (arrival_ns := arrivals.next_ns()) is not None and arrival_ns <= self._now_ns:
+        while (arrival_ns := arrivals.next_ns()) is not None and arrival_ns <= until_ns:
             request = arrivals.pop()
             reason = refusal(request, config)
             self.state.now_ns = arrival_ns
@@ -151,6 +151,8 @@ class Engine:
         coming = (self._arrivals.next_ns(), self._aborts.next_ns())
         next_ns = min((ns for ns in coming if ns is not None), default=None)
         if next_ns is not None:
+            if self._horizon_ns is not None:
+                next_ns = min(next_ns, self._horizon_ns)
             self._now_ns, self._idle_steps = max(next_ns, self._now_ns), 0
             return True
         state = self.state
@@ -164,6 +166,7 @@ class Engine:
     def close(self) -> None:
         """End the run here: write the rows of those that are still in it."""
         state = self.state
+        self._take_arrivals(self._now_ns - 1)  # during the step that reached the horizon
         state.lockstep.disband(state.running)
         for request in (*state.running, *state.waiting.ordered()):
             request.end_wait(self._now_ns)

@@ -11,7 +11,7 @@ from sched_core.errors import InputError, NoProgress, SchedfwError
 from sched_core.hookspecs import hookimpl
 from sched_core.plan import StepOutcome, StepPlan
 from sched_core.policy import Policy
-from sched_core.request import RequestSpec
+from sched_core.request import NANOSECONDS, RequestSpec
 from sched_core.workload import Workload
 
 DAY = 86_400
@@ -38,6 +38,21 @@ def test_a_horizon_cuts_off_at_the_step_that_reaches_it(horizon: float) -> None:
     }
     assert played.rows["A"]["output_tokens"] == math.ceil(horizon)
     assert played.rows["A"]["finish_ns"] == -1
+
+
+def test_the_clock_stops_at_the_horizon_in_an_idle_gap() -> None:
+    played = play("A(4,4,@0) B(4,4,@1000)", horizon=10.0)
+    assert played.engine.recorder.end_ns == 10 * NANOSECONDS
+
+
+def test_who_arrives_in_the_last_step_has_arrived() -> None:
+    played = play("A(4,9,@0) B(4,4,@2.5) C(4,4,@3.5)", horizon=2.8)
+    assert played.engine.recorder.end_ns == 3 * NANOSECONDS
+    assert {name: row["state"] for name, row in played.rows.items()} == {
+        "A": "running",
+        "B": "waiting",
+        "C": "pending",
+    }
 
 
 def test_a_spell_out_of_the_batch_is_counted_to_the_horizon() -> None:
