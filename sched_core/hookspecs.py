@@ -48,7 +48,8 @@ class Decisions:
         On None: 0 for everyone, which is first come, first served.
         Called: as the class attribute `priority_moves` says: "static" once whenever the request
         enters the queue, "event" again after something happened to it or to its tenant, "time"
-        (the default) every step.
+        (the default) again and again; both when admission begins to scan the queue, which a step
+        without budget or seats left does not do.
 
             @hookimpl
             def effective_priority(self, request):
@@ -78,8 +79,8 @@ class Decisions:
         Arguments: `view`; `request`, in or before its prefill; `limit`, the most tokens allowed.
         Answer: 0..limit tokens; more is cut to limit; 0 leaves the request out of this step.
         On None: `limit`.
-        Called: for every request that prefills (or recomputes) in a step, never for a decode.
-        Not called with enable_chunked_prefill off.
+        Called: for every request that prefills (or recomputes) in a step, never for a decode, and
+        per `view.fits(request)`. Not called with enable_chunked_prefill off.
 
             @hookimpl
             def chunk_size(self, limit):
@@ -200,7 +201,11 @@ class Decisions:
 
 
 class Events:
-    """Observers: every component of the stack is told, left to right."""
+    """Observers: every component of the stack is told, left to right.
+
+    `now` is when it happened, so it may go back: arrivals within a step are told after what that
+    step computed, with times before its end.
+    """
 
     @hookspec
     def request_arrived(self, request: RequestView, now: float) -> None:
