@@ -15,8 +15,7 @@ from sched_core.cli.output import Format, format_option, print_csv, print_json, 
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
 from sched_core.executor import Costs, Hardware
-from sched_core.real_runs import ROUNDS
-from sched_core.validation import (
+from sched_core.measured_steps import (
     Calibrated,
     Deviation,
     MeasuredStep,
@@ -26,6 +25,7 @@ from sched_core.validation import (
     read_steps,
     step_load,
 )
+from sched_core.real_runs import ROUNDS
 
 _CONFIG = EngineConfig()
 _ERROR_FIELDS = [field.name for field in attrs.fields(Deviation)]

@@ -10,7 +10,7 @@ import pytest
 
 from hwmodels.calibrate import START
 from hwmodels.roofline import A100, GPUS
-from sched_core.validation import (
+from sched_core.measured_steps import (
     MeasuredStep,
     Pricer,
     deviations,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hwmodels.roofline import A100
 from sched_core import InputError, UsageError
 from sched_core.cli.hardware import hardware
-from sched_core.validation import step_load
+from sched_core.measured_steps import step_load
 
 
 def run(*arguments: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sched_core import InputError, StepLoad, UnknownName
-from sched_core.validation import Deviation, MeasuredStep, deviations, read_steps, step_load
+from sched_core.measured_steps import Deviation, MeasuredStep, deviations, read_steps, step_load
 
 HEADER = "model,kind,tokens,batch,kv_len,measured_ms,linear_ms\n"
 GOOD = "M,decode,4,4,256,11.5,\n"
