@@ -1,5 +1,6 @@
 """What observers are told, and how a request ends."""
 
+from sched_core.plan import StepPlan
 from sched_core.request import NANOSECONDS, Request, RequestState
 from sched_core.state import SchedulerState
 
@@ -10,6 +11,18 @@ def tell(state: SchedulerState, event: str, request: Request, *args: object) -> 
         state.restless.add(request.tenant)
     if event in state.policy.uses:
         state.policy.tell(event, request.view, *args, state.now_ns / NANOSECONDS)
+
+
+def tell_computed(state: SchedulerState, plan: StepPlan) -> None:
+    """Tell of all tokens of a step; keys move by them whether or not anybody listens.
+
+    A leap repeats a step in which everyone running computed, so it adds no tenant to these.
+    """
+    if state.policy.moves == "event":
+        state.restless.update(request.tenant for request in plan.order)
+    if "tokens_computed" in state.policy.uses:
+        for request, tokens in plan.scheduled():
+            tell(state, "tokens_computed", request, tokens)
 
 
 def end(

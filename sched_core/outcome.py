@@ -11,9 +11,7 @@ def take_in(state: SchedulerState, plan: StepPlan, end_ns: int) -> list[Request]
     start_ns, state.now_ns = state.now_ns, end_ns
     done = _advance_lockstep(state, end_ns)
     emitters = [r for r, n in plan.grants.items() if _advance(state, r, n, start_ns, end_ns)]
-    if "tokens_computed" in state.policy.uses:
-        for request, tokens in plan.scheduled():
-            events.tell(state, "tokens_computed", request, tokens)
+    events.tell_computed(state, plan)
     done += [request for request in emitters if request.emitted >= request.output_len]
     if len(done) > 1:
         finishing = set(done)

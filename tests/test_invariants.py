@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sched_core.hookspecs import hookimpl
 from sched_core.policy import Policy
 from sched_core.scenario import Scenario
-from sched_core.testing.differences import difference
+from sched_core.testing.differences import difference, of_records
 from sched_core.testing.foolish import FOOLISH, foolish_component, policies, silent_component
 from sched_core.testing.invariants import FCFS
-from sched_core.testing.play import play, watched
+from sched_core.testing.play import Played, play, watched
 from sched_core.testing.strategies import scenarios
 
 
@@ -38,6 +38,52 @@ def test_no_opinion_is_the_default(scenario: Scenario) -> None:
     default = play(scenario, Policy([]))
     assert default.error is None
     assert difference(default, play(scenario, Policy([("silent", silent_component())]))) is None
+
+
+@attrs.define(eq=False)
+class CountsQuestions:
+    """A key that tells how often keys were asked."""
+
+    priority_moves = "event"
+    asked: int = 0
+
+    @hookimpl
+    def effective_priority(self) -> float:
+        self.asked += 1
+        return self.asked % 3
+
+
+@attrs.define(eq=False)
+class Observer:
+    """Listens to everything."""
+
+    @hookimpl
+    def request_arrived(self) -> None: ...
+
+    @hookimpl
+    def request_admitted(self) -> None: ...
+
+    @hookimpl
+    def tokens_computed(self) -> None: ...
+
+    @hookimpl
+    def request_preempted(self) -> None: ...
+
+    @hookimpl
+    def request_finished(self) -> None: ...
+
+
+@given(scenarios(), policies() | st.builds(CountsQuestions))
+def test_an_observer_changes_no_decision(scenario: Scenario, component: Any) -> None:
+    """Nor how often a key is asked, in leaps neither."""
+
+    def run(*observers: tuple[str, object], in_leaps: bool = False) -> Played:
+        policy = Policy([("it", type(component)()), *observers])
+        return play(scenario, policy, in_leaps=in_leaps)
+
+    alone = run()
+    assert difference(alone, run(("observer", Observer()))) is None
+    assert of_records(alone, run(in_leaps=True)) is None
 
 
 def never() -> Any:
