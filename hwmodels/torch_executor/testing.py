@@ -68,11 +68,13 @@ def _contentless(pool: Any) -> list[int]:
 def generated(loaded: LoadedModel, prompt: Sequence[int], count: int) -> tuple[int, ...]:
     """`count` tokens by transformers' own `generate`, alone, with eager attention."""
     net = loaded.model
+    ids = torch.tensor([prompt], device=net.device)
     implementation = net.config._attn_implementation
     net.set_attn_implementation("eager")
     try:
-        ids = net.generate(
-            torch.tensor([prompt], device=net.device),
+        whole = net.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),  # without one, all that equals the padding is out
             max_new_tokens=count,
             min_new_tokens=count,
             do_sample=False,
@@ -81,4 +83,4 @@ def generated(loaded: LoadedModel, prompt: Sequence[int], count: int) -> tuple[i
         )
     finally:
         net.set_attn_implementation(implementation)
-    return tuple(ids[0, len(prompt) :].tolist())
+    return tuple(whole[0, len(prompt) :].tolist())
