@@ -10,10 +10,11 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from hwmodels.torch_executor.attention import NAME
+from hwmodels.torch_executor.checkpoint import read
 from hwmodels.torch_executor.gate import check_config, layer_shapes, refuse
 from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.self_check import check_logits
-from sched_core import InputError, UnknownName
+from sched_core import UnknownName
 
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 
@@ -34,7 +35,7 @@ def load(name: str, *, dtype: str, device: torch.device, seed: int) -> LoadedMod
     if name in known:
         model, source = _build(known[name], dtype, seed), "seeded random weights"
     elif Path(name).is_dir():
-        model, source = _read(Path(name), dtype), str(Path(name))
+        model, source = read(Path(name), dtype), str(Path(name))
     else:
         raise UnknownName("model", name, known, where="the torch executor")
     short = name if name in known else Path(name).resolve().name
@@ -71,26 +72,3 @@ def _made(name: str, make: Callable[..., Any], *args: Any, **how: Any) -> Any:
         return make(*args, attn_implementation=NAME, **how)
     except Exception as error:  # foreign code: many kinds, all mean that it cannot be run so
         refuse(name, f"it cannot be built: {type(error).__name__}: {error}")
-
-
-def _read(folder: Path, dtype: str) -> Any:
-    for pattern in ("config.json", "*.safetensors"):
-        if not any(folder.glob(pattern)):
-            raise InputError(
-                f"the directory holds no {pattern}",
-                file=folder,
-                expected="a Hugging Face model: config.json and safetensors",
-            )
-    try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}", file=folder / "config.json") from None
-    check_config(config, str(folder))
-    return _made(
-        str(folder),
-        AutoModelForCausalLM.from_pretrained,
-        folder,
-        config=config,
-        dtype=dtype,
-        local_files_only=True,
-    )

@@ -1,10 +1,13 @@
 """Models that cannot be run exactly are refused at load, with the reason; others pass."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoConfig
 
 from hwmodels.torch_executor import gate, models
@@ -139,6 +142,41 @@ def test_a_directory_without_weights_says_so(tmp_path: Any) -> None:
     )
     with pytest.raises(InputError, match=r"holds no \*.safetensors"):
         load(str(tmp_path), dtype="auto", device=CPU, seed=0)
+
+
+def saved(folder: Path, name: str = "tiny-llama", drop: str = "nothing") -> Path:
+    """A directory with a built-in model, but for weights whose names hold `drop`."""
+    model = load(name, dtype="auto", device=CPU, seed=0).model
+    model.save_pretrained(folder)
+    weights = load_file(folder / "model.safetensors")
+    kept = {key: weight for key, weight in weights.items() if drop not in key}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+def test_weights_that_are_missing_are_not_made_up(tmp_path: Path) -> None:
+    folder = saved(tmp_path, drop="layers.1.mlp")
+    with pytest.raises(InputError, match=r"3 weights are missing.*layers\.1\.mlp\.down_proj"):
+        load(str(folder), dtype="auto", device=CPU, seed=0)
+
+
+def test_a_broken_file_of_weights_is_said_to_be_one(tmp_path: Path) -> None:
+    path = saved(tmp_path) / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(InputError, match="cannot be loaded: SafetensorError"):
+        load(str(tmp_path), dtype="auto", device=CPU, seed=0)
+
+
+def test_a_configuration_that_makes_no_sense_is_named(tmp_path: Path) -> None:
+    path = saved(tmp_path) / "config.json"
+    path.write_text(re.sub(r'"hidden_size": \d+', '"hidden_size": 33', path.read_text()))
+    with pytest.raises(InputError, match=r"config\.json: cannot be read"):
+        load(str(tmp_path), dtype="auto", device=CPU, seed=0)
+
+
+def test_a_directory_of_experts_runs_in_float64(tmp_path: Path) -> None:
+    folder = saved(tmp_path, "tiny-moe")
+    assert load(str(folder), dtype="float64", device=CPU, seed=0).dtype is torch.float64
 
 
 @pytest.mark.parametrize(
