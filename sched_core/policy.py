@@ -247,15 +247,31 @@ class Policy:
         )
 
     def _raised(self, hook: str, error: BaseException) -> PolicyError:
-        state, last = self._state, traceback.extract_tb(error.__traceback__)[-1]
+        state, name = self._state, self.hooks[hook].asked
+        place = _place(dict(self.components)[name], error)
         return PolicyError(
-            f"raised {type(error).__name__}: {error} ({Path(last.filename).name}, line "
-            f"{last.lineno})",
-            component=self.hooks[hook].asked,
+            f"raised {type(error).__name__}: {error} ({place})",
+            component=name,
             hook=hook,
             step=state.step,
             time=state.now_ns / NANOSECONDS,
         )
+
+
+def _place(component: object, error: BaseException) -> str:
+    """File and line of the deepest call in the component's own module, or in that of a base.
+
+    Where it lost its way, not where a library noticed; the innermost call if none is its own.
+    """
+    calls = list(traceback.walk_tb(error.__traceback__))
+    own = (
+        call
+        for kind in type(component).__mro__
+        for call in reversed(calls)
+        if call[0].f_globals.get("__name__") == kind.__module__
+    )
+    frame, line = next(own, calls[-1])
+    return f"{Path(frame.f_code.co_filename).name}, line {line}"
 
 
 def _moves(components: list[tuple[str, object]], hook: Hook) -> str:

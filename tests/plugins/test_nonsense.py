@@ -1,5 +1,6 @@
 """Nonsense from every hook: each ends in one error that names component, hook, value and step."""
 
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import attrs
 import numpy as np
 import pytest
 from harness import Played, play
+from sched_plugins.policies.predictors import OwnHistory
 
 from sched_core import NO_VICTIM, NoProgress, PolicyError, RequestView, hookimpl
 from sched_core.binding import HOOKS
@@ -184,6 +186,37 @@ def test_a_hook_that_raises(hook: str, error: BaseException) -> None:
 
 def predicted(request: RequestView) -> float:
     return request.predicted_output or 0.0
+
+
+def line_of(function: Callable[..., Any], offset: int) -> str:
+    return f"(test_nonsense.py, line {function.__code__.co_firstlineno + offset})"
+
+
+def mean_of_nothing() -> float:
+    return statistics.mean([])
+
+
+def too_deep() -> float:
+    return too_deep()
+
+
+@attrs.define(eq=False)
+class Heir(OwnHistory):
+    """A hook that only its base implements, in another module."""
+
+
+@pytest.mark.parametrize("fails", [mean_of_nothing, too_deep])
+def test_the_line_named_is_the_authors(fails: Callable[[], float]) -> None:
+    with pytest.raises(PolicyError) as caught:
+        serve(component(effective_priority=fails))
+    assert str(caught.value).endswith(line_of(fails, 1))
+
+
+def test_the_line_of_an_inherited_hook_is_that_of_the_base() -> None:
+    heir = Heir()
+    heir._of_tenant = None  # type: ignore[assignment]
+    with pytest.raises(PolicyError, match=r"\(predictors.py, line \d+\)"):
+        serve(component(effective_priority=predicted), heir)
 
 
 @pytest.mark.parametrize("hook", ["select_admissions", "order_running"])
