@@ -54,7 +54,7 @@ def bind(components: list[tuple[str, object]]) -> dict[str, Hook]:
     """Register the components, leftmost asked first, and bind every hook of the contract.
 
     Raises PluginLoadError for a component that does not keep the contract: an unknown hook, an
-    argument that the hook does not have, a wrapper, or no hook at all.
+    argument that the hook does not have, a wrapper, a hook that is not marked, or none at all.
     """
     manager = _manager()
     for name, component in reversed(components):  # pluggy calls the last registered first
@@ -84,18 +84,18 @@ def _manager() -> pluggy.PluginManager:
     return manager
 
 
-def unmarked(component: object) -> list[str]:
-    """The component's methods that are named like a hook and not marked with @hookimpl."""
-    marked = _marked(_manager(), "", component)
-    return [name for name in HOOKS if hasattr(component, name) and name not in marked]
-
-
 def _problems(manager: pluggy.PluginManager, name: str, component: object) -> Iterator[str]:
     """What is wrong with a component's hooks, in words that tell its author what to change."""
     marked = _marked(manager, name, component)
+    forgotten = [hook for hook in HOOKS if hook not in marked and _is_method(component, hook)]
     if not marked:
-        forgotten = ", ".join(unmarked(component)) or "its methods"
-        yield f"it implements no hook; mark {forgotten} with @hookimpl of sched_core"
+        methods = ", ".join(forgotten) or "its methods"
+        yield f"it implements no hook; mark {methods} with @hookimpl of sched_core"
+    for hook in forgotten:
+        yield (
+            f"method {hook!r} is not marked and would never be called; mark it with @hookimpl of "
+            "sched_core, or rename it"
+        )
     for hook, impl in marked.items():
         if hook not in HOOKS:
             yield str(UnknownName("hook", hook, HOOKS))
@@ -106,6 +106,10 @@ def _problems(manager: pluggy.PluginManager, name: str, component: object) -> It
             )
         else:
             yield from _argument_problems(hook, impl, getattr(manager.hook, hook).spec.argnames)
+
+
+def _is_method(component: object, name: str) -> bool:
+    return inspect.isroutine(getattr(component, name, None))  # a parameter may have the name
 
 
 def _marked(

@@ -20,7 +20,7 @@ from sched_core import (
 from sched_core.engine import Engine
 from sched_core.testing.checks import CHECKS
 from sched_core.testing.policy_checks import EXAMPLES
-from sched_core.testing.search import first
+from sched_core.testing.search import first, smallest
 from sched_core.testing.subject import Subject
 
 
@@ -31,6 +31,65 @@ class ReadsTheTrueLength:
     @hookimpl
     def effective_priority(self, request: RequestView) -> float:
         return request._request.output_len
+
+
+@attrs.define(eq=False)
+class AgesAndIsStatic:
+    """Aging, and the declaration of a policy without it."""
+
+    priority_moves = "static"
+
+    @hookimpl
+    def effective_priority(self, request: RequestView, now: float) -> float:
+        return request.priority - (now - request.arrival) / 2
+
+
+@attrs.define(eq=False)
+class AgesWithEvents(AgesAndIsStatic):
+    """Aging, which goes on while nothing happens to a tenant."""
+
+    priority_moves = "event"
+
+
+@attrs.define(eq=False)
+class AgesLate(AgesAndIsStatic):
+    """Aging that sets in after an hour."""
+
+    @hookimpl
+    def effective_priority(self, request: RequestView, now: float) -> float:
+        return request.priority - (now - request.arrival > 3600)
+
+
+@attrs.define(eq=False)
+class CountsAndIsStatic:
+    """Who has been admitted least is next, and that moves."""
+
+    priority_moves = "static"
+    admitted: dict[str, int] = attrs.field(init=False, factory=dict)
+
+    @hookimpl
+    def effective_priority(self, request: RequestView) -> float:
+        return self.admitted.get(request.tenant, 0)
+
+    @hookimpl
+    def request_admitted(self, request: RequestView) -> None:
+        self.admitted[request.tenant] = self.admitted.get(request.tenant, 0) + 1
+
+
+@attrs.define(eq=False)
+class CountsWithEvents(CountsAndIsStatic):
+    """The same, honest."""
+
+    priority_moves = "event"
+
+
+@attrs.define(eq=False)
+class CountsOthersWithEvents(CountsWithEvents):
+    """Counts what happens to others too."""
+
+    @hookimpl
+    def effective_priority(self, request: RequestView) -> float:
+        return -sum(count for who, count in self.admitted.items() if who != request.tenant)
 
 
 @attrs.define(eq=False)
@@ -225,16 +284,6 @@ class ForgetsNobody:
 
 
 @attrs.define(eq=False)
-class ForgetsToMark:
-    @hookimpl
-    def chunk_size(self, limit: int) -> int:
-        return limit
-
-    def effective_priority(self, request: RequestView) -> float:
-        return request.prompt_len
-
-
-@attrs.define(eq=False)
 class StarvesATenant:
     """Never admits tenant b."""
 
@@ -275,7 +324,9 @@ class IsMovedBySilence:
 
 CHEATS: dict[str, list[Any]] = {
     "H1 answers are legal": [ReturnsAFinishedRequest],
-    "H4 hooks are marked": [ForgetsToMark],
+    "H1 keys move as declared": [
+        AgesAndIsStatic, AgesWithEvents, AgesLate, CountsAndIsStatic, CountsOthersWithEvents,
+    ],
     "H5 the ended are forgotten": [ForgetsNobody, ReturnsAFinishedRequest],
     "H6 no answer breaks the engine": [StopsEverybody],
     "E6 everyone ends": [StarvesATenant],
@@ -304,6 +355,26 @@ def test_a_cheat_is_caught(name: str, cheat: Callable[[], object]) -> None:
     assert found is not None
     assert found.check.name == name
     assert found.problem
+
+
+@pytest.mark.parametrize(
+    ("cheat", "declared", "right"),
+    [
+        (AgesAndIsStatic, "static", "time"),
+        (AgesWithEvents, "event", "time"),
+        (CountsAndIsStatic, "static", "event"),
+        (CountsOthersWithEvents, "event", "time"),
+    ],
+)
+def test_what_a_key_that_moves_should_declare(cheat: Any, declared: str, right: str) -> None:
+    name = "H1 keys move as declared"
+    subject = Subject.of(cheat)
+    found = first(subject, [CHECKS[name]], EXAMPLES)
+    assert found is not None
+    problem = smallest(found, subject, EXAMPLES).problem
+    assert problem.startswith(f"effective_priority, in {cheat.__name__}, of r")
+    assert problem.endswith(f'with priority_moves = "{declared}"; "{right}" would be right')
+    assert first(Subject.of(CountsWithEvents), [CHECKS[name]], EXAMPLES) is None
 
 
 def test_every_check_of_policies_has_a_cheat() -> None:

@@ -64,6 +64,19 @@ BROKEN = {
         method("chunk_size(self, limit)", marker="#"),
         "it implements no hook; mark chunk_size with @hookimpl of sched_core",
     ),
+    "one method of two is not marked": (
+        method("chunk_size(self, limit)")
+        + "\n    def step_budget(self, view):\n        return 9\n",
+        "method 'step_budget' is not marked and would never be called; mark it with @hookimpl of "
+        "sched_core, or rename it",
+    ),
+    "an override loses the mark": (
+        f"{method('chunk_size(self, limit)').replace('Policy', 'Base')}\n"
+        "    @hookimpl\n    def step_budget(self, view):\n        return None\n\n"
+        "@attrs.define(eq=False)\nclass Policy(Base):\n"
+        "    def chunk_size(self, limit):\n        return 1\n",
+        "method 'chunk_size' is not marked and would never be called",
+    ),
     "the mark is another project's": (
         method("chunk_size(self, limit)", marker="@__import__('pluggy').HookimplMarker('x')"),
         "it implements no hook; mark chunk_size with @hookimpl of sched_core",
@@ -98,6 +111,13 @@ def test_a_plugin_that_cannot_be_loaded(site: Site, code: str, reason: str) -> N
         assert (chosen.exit_code, chosen.stdout) == (2, "")
         assert "'mine'" in chosen.stderr
         assert reason in chosen.stderr
+
+
+def test_a_parameter_may_be_named_like_a_hook(site: Site) -> None:
+    code = method("step_budget(self, view)") + "    chunk_size: int = 3\n"
+    site.install("lab", code, {"mine": "lab:Policy"})
+    for arguments in (("policies", "show", "mine"), ("run", "--policy", "mine:chunk_size=4")):
+        assert schedfw(*arguments).exit_code == 0
 
 
 def build_raises(statement: str) -> str:

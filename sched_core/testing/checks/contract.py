@@ -5,10 +5,12 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
-from sched_core.binding import unmarked
 from sched_core.errors import PolicyError
 from sched_core.testing.checks.registry import check
-from sched_core.testing.trial import Trial
+from sched_core.testing.keys import moved
+from sched_core.testing.subject import Subject
+from sched_core.testing.surroundings import placed
+from sched_core.testing.trial import USUAL, Trial
 from sched_core.view import RequestView
 
 TIER = "contract"
@@ -21,12 +23,26 @@ def answers_are_legal(trial: Trial) -> Iterator[str]:
         yield str(trial.watched.error)
 
 
-@check("H4 hooks are marked", TIER)
-def hooks_are_marked(trial: Trial) -> Iterator[str]:
-    """A method with the name of a hook and without @hookimpl is never called."""
-    for name, component in trial.subject.components():
-        for hook in unmarked(component):
-            yield f"{name} has a method {hook!r} that is not marked with @hookimpl"
+def _always_asked(subject: Subject) -> str | None:
+    policy = subject.policy()
+    if "effective_priority" not in policy.uses:
+        return "it has no effective_priority"
+    return "its keys are asked in every step" if policy.moves == "time" else None
+
+
+@check("H1 keys move as declared", TIER, skip=_always_asked)
+def keys_move_as_declared(trial: Trial) -> Iterator[str]:
+    """A waiting request that is asked again, now and a day later, has the key that the engine,
+    trusting `priority_moves`, still goes by."""
+    declared = trial.subject.policy().moves
+
+    def moves_unlike(declaration: str) -> str | None:
+        with placed(USUAL, trial.subject.modules()):
+            return moved(trial.scenario, trial.subject.components(), declaration)
+
+    if found := moves_unlike(declared):
+        right = "event" if declared == "static" and not moves_unlike("event") else "time"
+        yield f'{found}, with priority_moves = "{declared}"; "{right}" would be right'
 
 
 @check("H5 the ended are forgotten", TIER)
