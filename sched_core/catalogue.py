@@ -1,20 +1,24 @@
 """Entry points -> components, and spec strings such as `priority:aging=30+adaptive`."""
 
+import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import cattrs
 
 from sched_core.errors import InputError, PluginLoadError, UnknownName, UsageError
 
-GROUPS = ("policies", "hardware", "workloads", "exporters")
-
-_STACK = re.compile(r"\+(?=[A-Za-z])")  # a plus inside a number, as in 1e+3, does not stack
+_SINGULAR = {"policies": "policy", "hardware": "hardware", "workloads": "workload"}
+_OURS = "schedfw"
+_NAME = re.compile(r"[\w.-]+")
+_STACK = re.compile(r"(?<![\d.][eE])(?<!=)\+|\+(?!\d)")  # not the plus of 1e+3, nor that of =+3
 
 
 @attrs.frozen
@@ -41,11 +45,16 @@ def plugins(kind: str) -> list[Plugin]:
 
     A plugin that cannot be loaded is in the list with its `problem`; nothing is raised for it.
     """
+    return [_loaded(plugin) for plugin in _installed(kind)]
+
+
+def _installed(kind: str) -> list[Plugin]:
+    """The same, none of them loaded: what is not asked for cannot do harm."""
     found = {
         (entry.name, *_origin(entry), entry.value): entry
         for entry in entry_points(group=f"schedfw.{kind}")
     }
-    return [_load(kind, found[key]) for key in sorted(found)]
+    return [Plugin(entry.name, kind, *_origin(entry), entry) for _, entry in sorted(found.items())]
 
 
 def _origin(entry: EntryPoint) -> tuple[str, str]:
@@ -54,42 +63,54 @@ def _origin(entry: EntryPoint) -> tuple[str, str]:
     return (dist.name or "?", dist.version or "?") if dist else ("?", "?")
 
 
-def _load(kind: str, entry: EntryPoint) -> Plugin:
-    cls, problem = None, None
+def _loaded(plugin: Plugin) -> Plugin:
+    if not _NAME.fullmatch(plugin.name):
+        problem = "its name cannot stand in a spec string; use letters, digits, '-', '_' and '.'"
+        return attrs.evolve(plugin, problem=problem)
     try:
-        cls = entry.load()
+        with redirect_stdout(sys.stderr):  # what a module prints is no part of our output
+            cls = plugin.entry.load()
     except (Exception, SystemExit) as error:  # anything may happen in foreign code
-        problem = f"{type(error).__name__}: {error}"
-    else:
-        if not (isinstance(cls, type) and attrs.has(cls)):
-            problem = f"{entry.value} is not an attrs class; decorate it with @attrs.define"
-    return Plugin(entry.name, kind, *_origin(entry), entry, problem, None if problem else cls)
+        return attrs.evolve(plugin, problem=f"{type(error).__name__}: {error}")
+    if isinstance(cls, type) and attrs.has(cls):
+        return attrs.evolve(plugin, cls=cls)
+    problem = f"{plugin.entry.value} is not an attrs class; decorate it with @attrs.define"
+    return attrs.evolve(plugin, problem=problem)
 
 
 def find(kind: str, name: str) -> Plugin:
     """The usable plugin called `name`, or `distribution/name` where two share a name.
 
+    A name of schedfw's own stays its own, whatever else is installed. No other plugin is loaded.
     Raises UnknownName (with the nearest name) or PluginLoadError (with the reason).
     """
-    everything = plugins(kind)
-    dist, _, short = name.rpartition("/")
-    matches = [p for p in everything if p.name == short and dist in ("", p.distribution)]
+    installed = _installed(kind)
+    matches = _called(name, installed)
     if not matches:
-        raise UnknownName(_singular(kind), name, (p.name for p in everything))
+        raise UnknownName(_SINGULAR[kind], name, _spellings(installed))
     if len(matches) > 1:
         choices = ", ".join(f"{p.distribution}/{p.name}" for p in matches)
-        raise PluginLoadError(f"{_singular(kind)} {name!r} is ambiguous; choose one of {choices}")
-    (plugin,) = matches
+        raise PluginLoadError(f"{_SINGULAR[kind]} {name!r} is ambiguous; choose one of {choices}")
+    plugin = _loaded(matches[0])
     if plugin.problem:
         raise PluginLoadError(
-            f"{_singular(kind)} {name!r} of distribution {plugin.distribution} "
+            f"{_SINGULAR[kind]} {name!r} of distribution {plugin.distribution} "
             f"cannot be used: {plugin.problem}"
         )
     return plugin
 
 
-def _singular(kind: str) -> str:
-    return {"policies": "policy", "workloads": "workload", "exporters": "exporter"}.get(kind, kind)
+def _called(name: str, installed: Sequence[Plugin]) -> list[Plugin]:
+    dist, _, short = name.rpartition("/")
+    matches = [p for p in installed if p.name == short and dist in ("", p.distribution)]
+    return [p for p in matches if p.distribution == _OURS] or matches
+
+
+def _spellings(installed: Sequence[Plugin]) -> Iterator[str]:
+    """What to write for each: its name, where that alone means it."""
+    for plugin in installed:
+        alone = _called(plugin.name, installed) == [plugin]
+        yield plugin.name if alone else f"{plugin.distribution}/{plugin.name}"
 
 
 def split_stack(spec: str) -> list[str]:
@@ -114,37 +135,37 @@ def parse_part(part: str, *, what: str) -> tuple[str, dict[str, str]]:
 
 def build(kind: str, spec: str) -> Any:
     """The component that one part of a spec string names, with its parameters set."""
-    _, builder = _builder(kind, spec)
+    *_, builder = _builder(kind, spec)
     return builder()
 
 
 def stack(spec: str) -> list[tuple[str, Callable[[], Any]]]:
     """The name of each component of a policy, and what builds a fresh one, leftmost first."""
     found = [_builder("policies", part) for part in split_stack(spec)]
-    names = [name for name, _ in found]
-    if len(set(names)) < len(names):
+    if len({(p.distribution, p.name) for _, p, _ in found}) < len(found):
         raise InputError("a component stands twice in the stack", field="policy", value=spec)
-    return found
+    return [(name, builder) for name, _, builder in found]
 
 
-def _builder(kind: str, part: str) -> tuple[str, Callable[[], Any]]:
-    name, params = parse_part(part, what=_singular(kind))
-    where = f"{_singular(kind)} {name!r}"
-    return name, partial(configure, find(kind, name).cls, params, where=where)
+def _builder(kind: str, part: str) -> tuple[str, Plugin, Callable[[], Any]]:
+    name, params = parse_part(part, what=_SINGULAR[kind])
+    plugin = find(kind, name)
+    where = f"{_SINGULAR[kind]} {name!r}"
+    return name, plugin, partial(configure, plugin.cls, params, where=where)
 
 
 def configure(cls: Any, params: Mapping[str, object], *, where: str) -> Any:
     """`cls(**params)` with strings converted to the fields' types.
 
     Raises UnknownName for a parameter that is not a field, InputError for a value that does not
-    convert or that the class's validators refuse.
+    convert or that the class's validators refuse, PluginLoadError for a type that names nothing.
     """
     fields = {field.alias: field for field in attrs.fields(cls) if field.init}
     for key in params:
         if key not in fields:
             raise UnknownName("parameter", key, fields, where=where)
     _require_all(fields.values(), params, where)
-    values = {key: _convert(fields[key], value, where) for key, value in params.items()}
+    values = {key: _convert(cls, fields[key], value, where) for key, value in params.items()}
     try:
         return cls(**values)
     except UsageError as error:
@@ -196,17 +217,43 @@ converter.register_structure_hook(int, _structure_int)
 converter.register_structure_hook(float, _structure_float)
 
 
-def _convert(field: "attrs.Attribute[Any]", value: object, where: str) -> Any:
-    if field.type in (None, Any):
+def _convert(cls: Any, field: "attrs.Attribute[Any]", value: object, where: str) -> Any:
+    try:
+        kind = _type(cls, field.name)
+    except Exception as error:  # an annotation is foreign code too
+        raise PluginLoadError(
+            f"{where}: parameter {field.alias!r} has no known type: annotation {field.type!r} of "
+            f"{_owner(cls, field.name).__qualname__}.{field.name}: {error}"
+        ) from error
+    if kind is Any:
         return value
     try:
-        return converter.structure(value, field.type)
+        return converter.structure(value, kind)
     except Exception as error:  # cattrs raises many kinds; all mean the value does not fit
         raise InputError(
             f"{where}: parameter {field.alias!r} does not fit",
             value=value,
-            expected=_in_words(field.type),
+            expected=_in_words(kind),
         ) from error
+
+
+@cache
+def _type(cls: Any, name: str) -> Any:
+    """The type of a field, also where it is text, as after `from __future__ import annotations`.
+
+    Unlike `attrs.resolve_types` it reads this field only: others need not be known at run time.
+    """
+    kind = attrs.fields_dict(cls)[name].type
+    if kind is None:  # not annotated
+        return Any
+    alone = {"__module__": _owner(cls, name).__module__, "__annotations__": {name: kind}}
+    return get_type_hints(type("_", (), alone), include_extras=True)[name]
+
+
+def _owner(cls: Any, name: str) -> Any:
+    """The class whose body annotates the field: its module knows the names."""
+    annotated = (base for base in cls.__mro__ if name in inspect.get_annotations(base))
+    return next(annotated, cls)
 
 
 _WORDS = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
