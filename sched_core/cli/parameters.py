@@ -9,9 +9,15 @@ import attrs
 from sched_core.cli.output import plain
 
 
-def parameters(cls: Any) -> list[dict[str, Any]]:
-    """Plain JSON values per parameter of an attrs class, in the order of its fields."""
-    return [_parameter(field) for field in attrs.fields(cls) if field.init]
+def parameters(cls: Any, instance: object = None) -> list[dict[str, Any]]:
+    """Plain JSON values per parameter of an attrs class, in the order of its fields.
+
+    With an instance, its `value` of each as well.
+    """
+    fields = [field for field in attrs.fields(cls) if field.init]
+    if instance is None:
+        return [_parameter(field) for field in fields]
+    return [{**_parameter(f), "value": _as_json(getattr(instance, f.name))} for f in fields]
 
 
 def written(listed: Sequence[dict[str, Any]]) -> str:
@@ -29,10 +35,18 @@ def _parameter(field: "attrs.Attribute[Any]") -> dict[str, Any]:
     }
 
 
-def _as_json(default: object) -> object:
+def _as_json(value: object) -> object:
     """Infinity and odd types as text."""
-    finite = isinstance(default, float) and isfinite(default)
-    return default if finite or default is None or isinstance(default, str | int) else str(default)
+    if isinstance(value, attrs.Factory):  # type: ignore[arg-type] # typed as a function
+        return _made(value)
+    finite = isinstance(value, float) and isfinite(value)
+    return value if finite or value is None or isinstance(value, str | int) else str(value)
+
+
+def _made(default: Any) -> str:
+    """An empty container as it is written; other factories are foreign code, and not called."""
+    empty = default.factory in (dict, list, set, tuple)
+    return str(default.factory()) if empty else "computed"
 
 
 def _default(item: dict[str, Any]) -> str:

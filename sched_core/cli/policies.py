@@ -6,20 +6,19 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue import Plugin, find, plugins
+from sched_core.catalogue import Plugin, build, find, parse_part, plugins, split_stack
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters
 from sched_core.cli.policy_checks import check_command
-from sched_core.errors import PluginLoadError
+from sched_core.errors import InputError, PluginLoadError
 from sched_core.hookspecs import Events
 from sched_core.policy import Policy
 
 _MOVES = {
     "static": "static: asked once, when a request enters the queue",
     "event": "event: asked again when something happened to the request or its tenant",
-    "time": "time: asked again in every step",
+    "time": "time: asked again before every scan of the queue",
 }
-_PARAMETER_FIELDS = ["name", "type", "default", "required"]
 
 
 @click.group()
@@ -50,18 +49,30 @@ def list_command(style: Format) -> None:
 @click.argument("name")
 @format_option
 def show_command(name: str, style: Format) -> None:
-    """What the component NAME does, its parameters, and the hooks it implements."""
-    plugin = find("policies", name)
+    """What the component NAME does, its parameters, and the hooks it implements.
+
+    With parameters, such as priority:aging=30, their values are shown too.
+    """
+    short, given = parse_part(_one_part(name), what="policy")
+    plugin = find("policies", short)
     entry = _entry(plugin)
     if entry["problem"]:
-        raise PluginLoadError(f"policy {name!r} cannot be used: {entry['problem']}")
-    listed = parameters(plugin.cls)
+        raise PluginLoadError(f"policy {short!r} cannot be used: {entry['problem']}")
+    listed = parameters(plugin.cls, build("policies", name) if given else None)
     description = inspect.cleandoc(plugin.cls.__doc__ or "")
     if style == "json":
         return print_json({**entry, "parameters": listed, "description": description})
     if style == "csv":
-        return print_csv(_PARAMETER_FIELDS, (list(item.values()) for item in listed))
+        header = ["name", "type", "default", "required", *["value"] * bool(given)]
+        return print_csv(header, (list(item.values()) for item in listed))
     return _print_shown(entry, listed, description)
+
+
+def _one_part(spec: str) -> str:
+    parts = split_stack(spec)
+    if len(parts) > 1:
+        raise InputError("is a stack", field="policy", value=spec, expected="one of its parts")
+    return spec
 
 
 def _entry(plugin: Plugin) -> dict[str, Any]:
@@ -106,9 +117,10 @@ def _print_shown(entry: Mapping[str, Any], listed: list[dict[str, Any]], descrip
     }
     print_table(["", ""], facts.items())
     if listed:
+        given = ["value"] if "value" in listed[0] else []
         print_table(
-            ["parameter", "type", "default"],
-            ([p["name"], p["type"], "must be given" if p["required"] else p["default"]]
-             for p in listed),
+            ["parameter", "type", "default", *given],
+            ([p["name"], p["type"], "must be given" if p["required"] else p["default"],
+              *(p[name] for name in given)] for p in listed),
         )  # fmt: skip
     click.echo(description)

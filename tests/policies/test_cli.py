@@ -6,10 +6,12 @@ import json
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 from click.testing import CliRunner, Result
 
 from sched_core.cli import main
+from sched_core.cli.parameters import parameters
 
 CODE = """
 import attrs
@@ -145,3 +147,46 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
     assert result.exit_code == 2
     assert "unknown policy 'fcsf'; did you mean 'fcfs'?" in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.usefixtures("lab")
+def test_show_takes_a_spec() -> None:
+    given = ("show", "good:factor=2")
+    (factor,) = json.loads(schedfw(*given, "--format", "json").stdout)["parameters"]
+    assert (factor["required"], factor["value"]) == (True, 2.0)
+    assert schedfw(*given, "--format", "csv").stdout == (
+        "name,type,default,required,value\nfactor,float,,True,2.0\n"
+    )
+    assert ["factor", "float", "must", "be", "given", "2"] in [
+        line.split() for line in schedfw(*given).stdout.splitlines()
+    ]
+
+
+@pytest.mark.usefixtures("lab")
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("good:factor=x", "policy 'good': parameter 'factor' does not fit (found 'x')"),
+        ("good:facto=2", "policy 'good': unknown parameter 'facto'; did you mean 'factor'?"),
+        ("sjf+good", "field 'policy': is a stack (found 'sjf+good'); expected one of its parts"),
+    ],
+)
+def test_show_refuses_what_run_refuses(spec: str, reason: str) -> None:
+    result = schedfw("show", spec)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in result.stderr
+
+
+@attrs.define
+class Containers:
+    """Defaults that are made anew."""
+
+    of_names: dict[str, int] = attrs.field(factory=dict)
+    sizes: list[int] = attrs.Factory(list)
+    stamp: object = attrs.field(factory=object)
+    half: int = attrs.Factory(lambda self: len(self.sizes) // 2, takes_self=True)
+
+
+def test_defaults_that_are_made_anew_are_shown_as_values() -> None:
+    shown = {p["name"]: p["default"] for p in parameters(Containers)}
+    assert shown == {"of_names": "{}", "sizes": "[]", "stamp": "computed", "half": "computed"}
