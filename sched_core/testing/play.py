@@ -9,7 +9,7 @@ import attrs
 
 from sched_core import catalogue
 from sched_core.decisions import decision
-from sched_core.engine import Engine
+from sched_core.engine import Engine, Watcher
 from sched_core.executor import Executor
 from sched_core.metrics import request_records
 from sched_core.policy import Policy
@@ -47,19 +47,26 @@ class Played:
 
 
 def play(
-    scenario: Scenario, policy: Policy, ledger: Ledger | None = None, *, in_leaps: bool = False
+    scenario: Scenario,
+    policy: Policy,
+    ledger: Ledger | None = None,
+    *,
+    in_leaps: bool = False,
+    watch: Watcher | None = None,
 ) -> Played:
     """Run to the end or the horizon. Whatever the run raises is part of what it came to.
 
     `in_leaps`: let the engine take many steps at once where it can; there are no decisions then.
+    `watch` is called after every step, `ledger` by itself.
     """
     assert isinstance(scenario.workload, Workload)
     decisions: list[Decision] = []
+    watchers = [each for each in (ledger, watch) if each is not None]
 
-    def watch(*step: Any) -> None:
+    def watch_all(*step: Any) -> None:
         decisions.append(decision(*step))
-        if ledger is not None:
-            ledger(*step)
+        for each in watchers:
+            each(*step)
 
     executor = _executor(scenario.hardware, scenario.config.block_size)
     if ledger is not None:
@@ -71,7 +78,7 @@ def play(
         scenario.workload,
         seed=scenario.seed,
         horizon=scenario.horizon,
-        watch=None if in_leaps else watch,
+        watch=None if in_leaps else watch_all,
     )
     if ledger is not None:
         ledger.follow(engine)
