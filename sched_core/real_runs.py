@@ -12,6 +12,7 @@ from sched_core.errors import InputError
 from sched_core.experiment import simulate
 from sched_core.plan import StepLoad
 from sched_core.request import NANOSECONDS
+from sched_core.runs import plan
 from sched_core.scenario import Scenario
 from sched_core.workload import Workload
 
@@ -86,16 +87,16 @@ class Ranking:
         return {policy: statistics.median(rounds) for policy, rounds in self.measured.items()}
 
     @property
-    def agrees(self) -> bool:
-        """Is every pair of policies that the real runs tell apart in the same order?
+    def agrees(self) -> bool | None:
+        """Is every pair of policies that the real runs tell apart in the same order? None where
+        they tell none apart, so that there is nothing to agree with.
 
         They tell two apart when one is better in every round, and by more than `TIE` on the whole.
         """
-        return all(
-            self.simulated[better] < self.simulated[worse]
-            for better, worse in permutations(self.measured, 2)
-            if self._apart(better, worse)
-        )
+        told = [pair for pair in permutations(self.measured, 2) if self._apart(*pair)]
+        if not told:
+            return None
+        return all(self.simulated[better] < self.simulated[worse] for better, worse in told)
 
     def _apart(self, better: str, worse: str) -> bool:
         rounds = zip(self.measured[better], self.measured[worse], strict=True)
@@ -119,11 +120,13 @@ def validate(
 ) -> Validation:
     """Run each policy `rounds` times for real, and on the model `hardware`, at each of `LOADS`.
 
-    The workload keeps its requests; their arrivals are stretched to the rate.
+    The workload keeps its requests; their arrivals are stretched to the rate. Raises UsageError
+    before anything runs, as `simulate` and `compare` do.
     """
     simulated = attrs.evolve(real, hardware=hardware)
     workload = _workload(real)
     at_once = attrs.evolve(simulated, workload=_at_rate(workload, None))
+    plan(at_once, policies)  # refuses what is unknown or there twice
     most: float = _summary(at_once)["request_throughput"]
     found = Validation(most, [], [], [])
     for load, share in LOADS.items():

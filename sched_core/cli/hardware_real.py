@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
-from sched_core.catalogue import build
+from sched_core.catalogue import build, find, parse_part
 from sched_core.cli.output import Format, print_csv, print_json, print_table
 from sched_core.cli.whole_file import whole_file
 from sched_core.config import EngineConfig
@@ -53,6 +53,7 @@ def compare(
     style: Format,
 ) -> None:
     """Print what simulation on the measured machine `path` says beside what happens for real."""
+    executor = with_costs(executor, path)
     real = Scenario(hardware=executor, model=model, workload=workload, config=ENGINE)
     found = validate(real, f"measured:path={path}", policies or POLICIES, rounds)
     if style == "json":
@@ -64,7 +65,18 @@ def compare(
         _print(found)
 
 
+def with_costs(executor: str, path: str) -> str:
+    """The spec `executor` with the prices of `path`, if it takes such a file and names none: what
+    a policy decides by its costs is then decided alike for real and in simulation."""
+    name, given = parse_part(executor, what="hardware")
+    known = attrs.fields_dict(find("hardware", name).cls)
+    return f"{executor}:costs={path}" if "costs" in known and "costs" not in given else executor
+
+
 _FIGURES = ("load", "policy", "figure", "measured", "lowest", "highest", "simulated", "error")
+
+
+AGREES = {True: "yes", False: "no", None: "none told apart"}
 
 
 def _figure(row: Any) -> tuple[object, ...]:
@@ -102,7 +114,7 @@ def _print(found: Validation) -> None:
         ["load", "best to worst by", "measured", "simulated", f"agrees (ties: {TIE:.0%})"],
         (
             (row.load, row.figure, _order(row.medians), _order(row.simulated),
-             "yes" if row.agrees else "no")
+             AGREES[row.agrees])
             for row in found.rankings
         ),
     )  # fmt: skip

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from sched_core.cli import main
+from sched_core.cli.hardware_real import with_costs
 
 SMALL = [
     "--workload=poisson:request_rate=60:n=12:prompt_len=8..60:output_len=4..12",
@@ -80,6 +81,7 @@ def test_calibrate_then_validate(tmp_path: Path) -> None:
             "--policy=chunk:size=16", "--workload=poisson:n=8:prompt_len=8..60:output_len=4..12",
         )
     )  # fmt: skip
+    assert found["executor"] == f"torch:threads=1:costs={out}"
     assert {(row["load"], row["policy"]) for row in found["steps"]} == {
         (load, policy) for load in ("light", "overload") for policy in ("fcfs", "chunk:size=16")
     }
@@ -90,3 +92,8 @@ def test_calibrate_then_validate(tmp_path: Path) -> None:
         "ttft", "tpot", "e2el", "output_throughput"
     }  # fmt: skip
     assert all(set(row["measured"]) == {"chunk:size=16", "fcfs"} for row in found["rankings"])
+
+
+@pytest.mark.parametrize("executor", ["torch:costs=own.toml", "constant:step=1"])
+def test_costs_of_its_own_stay(executor: str) -> None:
+    assert with_costs(executor, "machine.toml") == executor
