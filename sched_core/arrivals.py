@@ -4,7 +4,6 @@ And which leaves because its client gave up.
 """
 
 import heapq
-import math
 from collections import deque
 from collections.abc import Sequence
 
@@ -19,14 +18,15 @@ class Arrivals:
 
     def __init__(self, workload: Workload) -> None:
         specs = workload.requests
-        self._stamps = [_stamp(spec, row) for row, spec in enumerate(specs)]
+        self._stamps = [round(spec.arrival * NANOSECONDS) for spec in specs]
         _refuse_duplicates(specs)
         self._specs = specs
         self._order = sorted(range(len(specs)), key=lambda row: (self._stamps[row], row))
         self._next = 0
         self._free_since: deque[int] | None = None
         if workload.max_concurrency is not None:
-            self._free_since = deque([0] * workload.max_concurrency)
+            slots = min(workload.max_concurrency, len(specs))  # more are never taken
+            self._free_since = deque([0] * slots)
 
     def __len__(self) -> int:
         return len(self._order) - self._next
@@ -54,19 +54,6 @@ class Arrivals:
         """`count` requests left the system, so as many slots are free."""
         if self._free_since is not None:
             self._free_since.extend([now_ns] * count)
-
-
-def _stamp(spec: RequestSpec, row: int) -> int:
-    stamps = {"arrival": spec.arrival, "abort": spec.arrival if spec.abort is None else spec.abort}
-    for field, seconds in stamps.items():
-        if not (math.isfinite(seconds) and seconds >= 0):
-            raise InputError(
-                f"request {spec.id!r} (number {row + 1}) has no usable {field} time",
-                field=field,
-                value=seconds,
-                expected="a finite number of seconds >= 0",
-            )
-    return round(spec.arrival * NANOSECONDS)
 
 
 class Aborts:

@@ -11,11 +11,12 @@ from collections.abc import Hashable, Sequence
 class BlockPool:
     """Blocks 1..num_blocks: each is in use (by one owner or more), free, or free and cached."""
 
-    __slots__ = ("_by_key", "_fresh", "_key_of", "_sharers", "_stale", "num_blocks")
+    __slots__ = ("_by_key", "_fresh", "_key_of", "_sharers", "_stale", "_unused", "num_blocks")
 
     def __init__(self, num_blocks: int) -> None:
         self.num_blocks = num_blocks
-        self._fresh = list(range(num_blocks, 0, -1))  # the end is the front
+        self._fresh: list[int] = []  # blocks given back without content; the end is the front
+        self._unused = num_blocks  # and behind them those never taken: the last so many ids
         self._stale: OrderedDict[int, None] = OrderedDict()
         self._sharers: dict[int, int] = {}  # owners beyond the first, where there are any
         self._by_key: dict[Hashable, dict[int, None]] = {}
@@ -24,7 +25,7 @@ class BlockPool:
     @property
     def num_free(self) -> int:
         """Blocks that can be taken, cached ones included."""
-        return len(self._fresh) + len(self._stale)
+        return len(self._fresh) + self._unused + len(self._stale)
 
     @property
     def num_cached_free(self) -> int:
@@ -33,7 +34,8 @@ class BlockPool:
 
     def free_order(self) -> list[int]:
         """Free block ids in the order in which they would be taken."""
-        return [*reversed(self._fresh), *self._stale]
+        unused = range(self.num_blocks - self._unused + 1, self.num_blocks + 1)
+        return [*reversed(self._fresh), *unused, *self._stale]
 
     def take(self, count: int) -> list[int]:
         """`count` free blocks, each with one owner; there must be that many."""
@@ -41,13 +43,26 @@ class BlockPool:
             return []
         taken = self._fresh[: -count - 1 : -1]
         del self._fresh[-count:]
+        if len(taken) < count:
+            taken.extend(self._take_unused(count - len(taken)))
         while len(taken) < count:
             taken.append(self._evict())
         return taken
 
+    def _take_unused(self, most: int) -> range:
+        first = self.num_blocks - self._unused + 1
+        count = min(most, self._unused)
+        self._unused -= count
+        return range(first, first + count)
+
     def take_one(self) -> int:
         """A free block; there must be one."""
-        return self._fresh.pop() if self._fresh else self._evict()
+        if self._fresh:
+            return self._fresh.pop()
+        if self._unused:
+            self._unused -= 1
+            return self.num_blocks - self._unused
+        return self._evict()
 
     def _evict(self) -> int:
         block, _ = self._stale.popitem(last=False)
