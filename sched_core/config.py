@@ -1,22 +1,12 @@
 """The engine's configuration, in vLLM's words, and the combinations that cannot work."""
 
-from collections.abc import Callable
 from typing import Any, Literal, Self, cast, get_args
 
 import attrs
+from attrs.validators import optional
 
 from sched_core.errors import InputError, UnknownName
-
-
-def _at_least(low: int) -> Callable[[Any, "attrs.Attribute[Any]", Any], None]:
-    def check(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
-        if value is not None and value < low:
-            raise InputError(
-                "out of range", field=field.name, value=value, expected=f"an integer >= {low}"
-            )
-
-    return check
-
+from sched_core.limits import COUNTS, FRACTIONS, TOKENS, Integers, flag
 
 Batching = Literal["continuous", "static", "padded"]
 
@@ -33,13 +23,6 @@ def _known_batching(_: Any, __: Any, value: str) -> None:
     batching_mode(value)
 
 
-def _fraction(_: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
-    if not 0.0 <= value <= 1.0:
-        raise InputError(
-            "out of range", field=field.name, value=value, expected="a fraction in [0, 1]"
-        )
-
-
 @attrs.frozen(kw_only=True)
 class EngineConfig:
     """Limits of one engine. Names and defaults are vLLM's unless said otherwise.
@@ -49,34 +32,34 @@ class EngineConfig:
     the device memory.
     """
 
-    max_num_batched_tokens: int = attrs.field(default=2048, validator=_at_least(1))
+    max_num_batched_tokens: int = attrs.field(default=2048, validator=COUNTS)
     """Token budget: the most tokens one step may compute."""
-    max_num_seqs: int | None = attrs.field(default=None, validator=_at_least(1))
+    max_num_seqs: int | None = attrs.field(default=None, validator=optional(COUNTS))
     """The most requests that may be running at once."""
-    max_model_len: int | None = attrs.field(default=None, validator=_at_least(1))
+    max_model_len: int | None = attrs.field(default=None, validator=optional(COUNTS))
     """The longest prompt + output, in tokens."""
-    block_size: int = attrs.field(default=16, validator=_at_least(1))
+    block_size: int = attrs.field(default=16, validator=COUNTS)
     """Tokens in one KV-cache block."""
-    num_gpu_blocks: int | None = attrs.field(default=None, validator=_at_least(1))
+    num_gpu_blocks: int | None = attrs.field(default=None, validator=optional(COUNTS))
     """Usable blocks on the device."""
-    num_cpu_blocks: int = attrs.field(default=0, validator=_at_least(0))
+    num_cpu_blocks: int = attrs.field(default=0, validator=Integers(0))
     """Blocks in the host swap pool; 0 means that swapping falls back to recompute."""
-    gpu_memory_utilization: float = attrs.field(default=0.9, validator=_fraction)
+    gpu_memory_utilization: float = attrs.field(default=0.9, validator=FRACTIONS)
     """Share of the device memory that the engine may use."""
-    enable_chunked_prefill: bool = True
+    enable_chunked_prefill: bool = attrs.field(default=True, validator=flag)
     """May a prompt be computed over several steps?"""
-    long_prefill_token_threshold: int = attrs.field(default=0, validator=_at_least(0))
+    long_prefill_token_threshold: int = attrs.field(default=0, validator=TOKENS)
     """Cap on every chunk while more than one request is in the system; 0 is off."""
-    watermark: float = attrs.field(default=0.0, validator=_fraction)
+    watermark: float = attrs.field(default=0.0, validator=FRACTIONS)
     """Share of the pool that an admission must leave free, unless nothing is running."""
-    scheduler_reserve_full_isl: bool = True
+    scheduler_reserve_full_isl: bool = attrs.field(default=True, validator=flag)
     """Admit a request only if its whole known sequence fits, not just its first chunk."""
     batching: Batching = attrs.field(default="continuous", validator=_known_batching)
     """`continuous` recomposes the batch in every step. `static` admits only into an empty batch,
     prefills it whole, then decodes it, and keeps every seat and block until the longest ends.
     `padded` is static and pays for padding: every row computes and reads as much as the longest.
     (Not vLLM's: what came before it.)"""
-    enable_prefix_caching: bool = False
+    enable_prefix_caching: bool = attrs.field(default=False, validator=flag)
     """Reuse full blocks of a common prefix. (vLLM's default is on; here results stay plain
     unless it is asked for.)"""
 

@@ -1,21 +1,16 @@
 """The requests that a scenario file lists one by one."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
+from attrs.validators import optional
 
 from sched_core.catalogue import configure
 from sched_core.errors import InputError
+from sched_core.limits import SECONDS
 from sched_core.request import HashedPrefix, RequestSpec, SharedPrefix
-
-
-def _time(_: Any, field: "attrs.Attribute[Any]", value: float | None) -> None:
-    if value is not None and not (math.isfinite(value) and value >= 0):
-        raise InputError(
-            "out of range", field=field.name, value=value, expected="a finite number >= 0"
-        )
 
 
 @attrs.frozen(kw_only=True)
@@ -25,9 +20,9 @@ class _Keys:
     id: str
     prompt_len: int
     output_len: int
-    arrival: float | None = attrs.field(default=None, validator=_time)
-    arrival_step: float | None = attrs.field(default=None, validator=_time)
-    abort: float | None = attrs.field(default=None, validator=_time)
+    arrival: float | None = None
+    arrival_step: float | None = attrs.field(default=None, validator=optional(SECONDS))
+    abort: float | None = None
     priority: int = 0
     tenant: str = "default"
     shared_prefix: dict[str, Any] | None = None
@@ -62,64 +57,51 @@ def _request(row: Any, where: str) -> RequestSpec:
             file=where,
             expected="arrival (seconds) or arrival_step",
         )
-    return RequestSpec(
-        keys.id,
-        arrivals[0],
-        keys.prompt_len,
-        keys.output_len,
-        keys.priority,
-        keys.tenant,
-        _prefix(keys, where),
-        keys.abort,
-    )
+    prefix = _prefix(keys, where)
+    with _named(where):
+        return RequestSpec(
+            keys.id,
+            arrivals[0],
+            keys.prompt_len,
+            keys.output_len,
+            keys.priority,
+            keys.tenant,
+            prefix,
+            keys.abort,
+        )
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Say where it stands that the block refuses."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _prefix(keys: _Keys, where: str) -> SharedPrefix | HashedPrefix | None:
     if keys.hash_ids is not None and keys.shared_prefix is not None:
         raise InputError("two prefixes", file=where, expected="shared_prefix or hash_ids")
     if keys.hash_ids is not None:
-        return _hashed(keys.hash_ids, keys.hash_block_size, keys.prompt_len, where)
-    return None if keys.shared_prefix is None else _shared(keys, where)
+        return _hashed(keys.hash_ids, keys.hash_block_size, where)
+    return None if keys.shared_prefix is None else _shared(keys.shared_prefix, where)
 
 
-def _shared(keys: _Keys, where: str) -> SharedPrefix:
-    given: _SharedKeys = configure(
-        _SharedKeys, keys.shared_prefix or {}, where=f"{where}.shared_prefix"
-    )
-    if not isinstance(given.group, int | str):
-        raise InputError(
-            "not a group",
-            file=f"{where}.shared_prefix",
-            field="group",
-            value=given.group,
-            expected="a name or an integer",
-        )
-    if given.len < 0:
-        raise InputError(
-            "out of range",
-            file=f"{where}.shared_prefix",
-            field="len",
-            value=given.len,
-            expected="tokens >= 0",
-        )
-    return SharedPrefix(given.group, given.len)
+def _shared(raw: dict[str, Any], where: str) -> SharedPrefix:
+    where = f"{where}.shared_prefix"
+    keys: _SharedKeys = configure(_SharedKeys, raw, where=where)
+    with _named(where):
+        return SharedPrefix(keys.group, keys.len)
 
 
-def _hashed(ids: tuple[int, ...], size: int | None, prompt_len: int, where: str) -> HashedPrefix:
-    if size is None or size < 1:
+def _hashed(ids: tuple[int, ...], size: int | None, where: str) -> HashedPrefix:
+    if size is None:
         raise InputError(
             "hash_ids need their block size",
             file=where,
             field="hash_block_size",
-            value=size,
             expected="tokens in one hashed block",
         )
-    blocks = -(-prompt_len // size)
-    if len(ids) != blocks:
-        raise InputError(
-            f"{len(ids)} ids",
-            file=where,
-            field="hash_ids",
-            expected=f"{blocks}: prompt_len {prompt_len} in blocks of {size} tokens",
-        )
-    return HashedPrefix(ids, size)
+    with _named(where):
+        return HashedPrefix(ids, size)

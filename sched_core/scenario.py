@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from attrs.validators import optional
 
 from sched_core import catalogue, listed_requests
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
+from sched_core.limits import SECONDS, SEEDS, refuse, text
 from sched_core.metrics import check_goodput
+from sched_core.request import NANOSECONDS
 from sched_core.workload import Workload
 
 DEFAULT_POLICY = "fcfs"
@@ -23,28 +26,34 @@ ONE_STEP_A_SECOND = "constant:step=1"
 """The hardware of a file that counts arrivals in steps."""
 
 
-def _natural(_: Any, field: "attrs.Attribute[Any]", value: int) -> None:
-    if value < 0:
-        raise InputError("out of range", field=field.name, value=value, expected="an integer >= 0")
+_HORIZON = attrs.evolve(SECONDS, low=1 / NANOSECONDS)
 
 
-def _positive(_: Any, field: "attrs.Attribute[Any]", value: float | None) -> None:
-    if value is not None and not 0 < value < float("inf"):
-        raise InputError("out of range", field=field.name, value=value, expected="seconds > 0")
+def _requests(instance: Any, field: "attrs.Attribute[Any]", value: object) -> None:
+    if not isinstance(value, Workload):
+        text(instance, field, value)
+
+
+def _engine(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
+    if not isinstance(value, EngineConfig):
+        refuse(value, field.name, "an EngineConfig")
 
 
 @attrs.frozen(kw_only=True)
 class Scenario:
     """What to run on what. Names are looked up when it runs, by `simulate` or `compare`."""
 
-    policy: str = DEFAULT_POLICY
-    hardware: str = DEFAULT_HARDWARE
-    model: str | None = DEFAULT_MODEL
-    workload: str | Workload = DEFAULT_WORKLOAD
+    policy: str = attrs.field(default=DEFAULT_POLICY, validator=text)
+    hardware: str = attrs.field(default=DEFAULT_HARDWARE, validator=text)
+    model: str | None = attrs.field(
+        default=DEFAULT_MODEL,
+        validator=optional(text),  # type: ignore[arg-type] # attrs takes the default for the type
+    )
+    workload: str | Workload = attrs.field(default=DEFAULT_WORKLOAD, validator=_requests)
     """A spec such as `poisson:request_rate=4`, or the requests themselves."""
-    config: EngineConfig = attrs.field(factory=EngineConfig)
-    seed: int = attrs.field(default=0, validator=_natural)
-    horizon: float | None = attrs.field(default=None, validator=_positive)
+    config: EngineConfig = attrs.field(factory=EngineConfig, validator=_engine)
+    seed: int = attrs.field(default=0, validator=SEEDS)
+    horizon: float | None = attrs.field(default=None, validator=optional(_HORIZON))
     """Seconds after which the run is cut off; requests may then be unfinished."""
     goodput: Mapping[str, float] = attrs.field(
         factory=dict, validator=lambda _self, _field, limits: check_goodput(limits)
@@ -113,12 +122,12 @@ def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
     file: _File = catalogue.configure(_File, raw, where=where)
     config = dict(file.config)
     in_steps = isinstance(file.requests, list) and listed_requests.counts_steps(file.requests)
-    hardware = file.hardware or (ONE_STEP_A_SECOND if in_steps else DEFAULT_HARDWARE)
-    in_config = config.pop("policy", None)  # as in the golden traces of vLLM
+    usual_hardware = ONE_STEP_A_SECOND if in_steps else DEFAULT_HARDWARE
+    usual_policy = config.pop("policy", DEFAULT_POLICY)  # as in the golden traces of vLLM
     try:
         return Scenario(
-            policy=file.policy or in_config or DEFAULT_POLICY,
-            hardware=hardware,
+            policy=usual_policy if file.policy is None else file.policy,
+            hardware=usual_hardware if file.hardware is None else file.hardware,
             model=file.model,
             workload=_workload(file.requests, where),
             config=catalogue.configure(EngineConfig, config, where="config"),

@@ -65,7 +65,7 @@ def test_an_idle_engine_wakes_up_for_it() -> None:
 
 
 def test_a_broken_time_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'A'.*no usable abort time.*nan"):
+    with pytest.raises(InputError, match=r"'A', field 'abort'.*nan.*expected seconds"):
         play(aborting("A(4,4,@0)", A=float("nan")))
 
 

@@ -133,7 +133,10 @@ def test_every_key_of_a_request(write: Write) -> None:
         ({"config": [1]}, r"'config' does not fit \(found \[1\]\)"),
         ({"goodput": {"itl": 5}}, "unknown goodput metric 'itl'.*ttft"),
         ({"goodput": {"ttft": -1}}, r"goodput ttft.*found -1.*milliseconds >= 0"),
-        ({"horizon": 0}, r"field 'horizon': out of range \(found 0.0\); expected seconds > 0"),
+        (
+            {"horizon": 0},
+            r"field 'horizon': out of range \(found 0.0\); expected seconds from 1e-09",
+        ),
         ({"seed": -1}, r"field 'seed': out of range \(found -1\)"),
         ({"seed": 1.5}, r"'seed' does not fit \(found 1.5\); expected an integer"),
         ({"requests": 3}, r"field 'requests': neither a list nor a workload \(found 3\)"),
@@ -143,7 +146,10 @@ def test_every_key_of_a_request(write: Write) -> None:
             {"requests": [ROW | {"arrival": float("nan")}]},
             r"requests\[0\].*'arrival'.*found nan.*a number",
         ),
-        ({"requests": [ROW | {"arrival": -1}]}, r"requests\[0\].*'arrival'.*found -1.0.*>= 0"),
+        (
+            {"requests": [ROW | {"arrival": -1}]},
+            r"requests\[0\].*'arrival'.*found -1.0.*seconds from",
+        ),
         ({"requests": [ROW | {"arrival_step": 1}]}, r"requests\[0\]: two arrivals"),
         ({"requests": [{"id": "a", "prompt_len": 1, "output_len": 1}]}, r"\[0\]: no arrival"),
         ({"requests": [{"id": "a", "arrival": 1}]}, r"requests\[0\]: parameter 'prompt_len' is"),
@@ -151,7 +157,7 @@ def test_every_key_of_a_request(write: Write) -> None:
         ({"requests": [ROW | {"shared_prefix": {"len": 3}}]}, r"shared_prefix: parameter 'group'"),
         (
             {"requests": [ROW | {"shared_prefix": {"group": 1, "len": -1}}]},
-            r"shared_prefix, field 'len': out of range \(found -1\); expected tokens >= 0",
+            r"shared_prefix: field 'len': out of range \(found -1\); expected an integer",
         ),
         ({"requests": [ROW | {"hash_ids": [1]}]}, r"field 'hash_block_size'.*expected tokens"),
         (
