@@ -85,10 +85,14 @@ def features(load: StepLoad) -> tuple[int, ...]:
 
 
 def fit(loads: Sequence[StepLoad], seconds: Sequence[float]) -> LinearCosts:
-    """The constants, none below 0, whose relative errors have the least squares."""
+    """The constants, none below 0, whose relative errors have the least squares.
+
+    What is the same in every step cannot be told from `c0`, and is left at 0.
+    """
     from scipy.optimize import nnls  # loads slowly, and only this needs it
 
     rows = np.array([features(load) for load in loads], dtype=np.float64)
+    rows[:, 1:] *= np.ptp(rows[:, 1:], axis=0) > 0
     solution, _ = nnls(rows / np.array(seconds)[:, None], np.ones(len(seconds)))
     return LinearCosts(**{n: float(f"{x:.4g}") for n, x in zip(FITTED, solution, strict=True)})
 

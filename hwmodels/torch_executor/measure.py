@@ -2,13 +2,15 @@
 
 import statistics
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import NamedTuple, Self
 
 import attrs
 import numpy as np
 
 from hwmodels.linear_costs import LinearCosts, fit, relative_errors
 from hwmodels.torch_executor.executor import StepRunner
+from hwmodels.torch_executor.loaded import LoadedModel
 from sched_core import ScheduledRequest, StepLoad, Swap
 
 
@@ -19,6 +21,13 @@ class Range:
     max_num_batched_tokens: int = 512
     max_num_seqs: int = 32
     max_model_len: int = 1024
+
+    @classmethod
+    def of(cls, loaded: LoadedModel) -> Self:
+        """As large as usual, within the model's positions."""
+        limits = cls()
+        longest = min(limits.max_model_len, loaded.max_positions or limits.max_model_len)
+        return attrs.evolve(limits, max_model_len=longest)
 
 
 class Timed(NamedTuple):
@@ -51,9 +60,20 @@ CHUNKS = (0.35, 0.4, 0.15, 0.1)
 
 
 def random_shapes(limits: Range, count: int, seed: int) -> Iterator[Shape]:
-    """Mixed steps: up to `max_num_seqs` decodes of any context, and at times a few chunks."""
+    """Mixed steps: up to `max_num_seqs` decodes of any context, and at times a few chunks.
+
+    Of every twelve, two are a single token, and two sample none: seldom by chance, and without
+    them a fit could not tell the constants that they lack from those that every step has.
+    """
     rng = np.random.default_rng(seed)
-    for _ in range(count):
+    for number in range(count):
+        if number % 12 in (0, 1):
+            yield [Part(int(rng.integers(1, limits.max_model_len)), 1)]
+            continue
+        if number % 12 in (2, 3):
+            chunk, *_ = _chunks(rng, limits, 1, limits.max_num_batched_tokens)
+            yield [chunk._replace(samples=False)]
+            continue
         contexts = rng.integers(1, limits.max_model_len, _decodes(rng, limits))
         decodes = [Part(int(context), 1) for context in contexts]
         chunks = int(rng.choice(len(CHUNKS), p=CHUNKS)) or int(not decodes)
@@ -102,9 +122,17 @@ def prepare(runner: StepRunner, shape: Shape) -> list[ScheduledRequest]:
 
 
 def _seconds(runner: StepRunner, shares: Sequence[ScheduledRequest]) -> float:
-    for share in shares:
-        runner.tokens[share.id] = [1] * (share.num_computed_tokens + share.num_tokens)
+    for number, share in enumerate(shares):
+        length = share.num_computed_tokens + share.num_tokens
+        runner.tokens[share.id] = random_tokens(runner.loaded.vocab, number, length)
     return runner.run(shares).duration
+
+
+@cache
+def random_tokens(vocab: int, seed: int, length: int) -> list[int]:
+    """What a request holds: experts are chosen by it, so it must not be the same for all."""
+    drawn: list[int] = np.random.default_rng(seed).integers(0, vocab, length).tolist()
+    return drawn
 
 
 def load_of(shape: Shape) -> StepLoad:

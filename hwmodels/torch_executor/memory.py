@@ -39,7 +39,7 @@ def _usable_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:
 def _peak_bytes(loaded: LoadedModel, tokens: int) -> int:
     """Most bytes of activations of a step of `tokens` tokens, but for its attention."""
     ids = torch.zeros((1, tokens), dtype=torch.long, device=loaded.device)
-    positions = torch.arange(tokens, device=loaded.device)[None]
+    positions = torch.arange(tokens, device=loaded.device)[None] % (loaded.max_positions or tokens)
     before = torch.cuda.memory_allocated(loaded.device)
     torch.cuda.reset_peak_memory_stats(loaded.device)
     with torch.inference_mode(), answered_by(Probe()):

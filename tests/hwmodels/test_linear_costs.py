@@ -59,6 +59,14 @@ def test_a_fit_finds_the_constants_that_made_the_times() -> None:
     assert abs(relative_errors(found, varied(80), seconds)).max() < 1e-3
 
 
+def test_what_no_step_tells_apart_is_part_of_the_constant() -> None:
+    """Without steps of one token, or that sample nobody: those must not come out for nothing."""
+    loads = [load for load in varied(80) if load.new_tokens > 1 and load.sampled]
+    found = fit(loads, [TRUE.step(load) for load in loads])
+    assert (found.several, found.head) == (0, 0)
+    assert found.c0 == pytest.approx(TRUE.c0 + TRUE.several + TRUE.head, rel=2e-3)
+
+
 def test_a_fit_weighs_relative_errors() -> None:
     """A short step that is 10 % off counts as much as a long one that is."""
     found = fit([StepLoad(1, 1), StepLoad(1, 1)], [1.0, 3.0])

@@ -4,15 +4,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from harness import requests
+from transformers import AutoConfig
 
+from hwmodels.linear_costs import FITTED, features
 from hwmodels.measured import Measured, read
 from hwmodels.recorded import Recorded
 from hwmodels.torch_executor import setup
 from hwmodels.torch_executor.hardware import Torch
-from hwmodels.torch_executor.measure import Range, load_of, random_shapes
+from hwmodels.torch_executor.measure import Range, load_of, random_shapes, random_tokens
+from hwmodels.torch_executor.models import admitted, from_config
 from sched_core import Engine, EngineConfig, InputError, Policy, StepLoad, Workload
 from sched_core.decisions import writer
 from sched_core.step_times import recorder
@@ -84,6 +88,34 @@ def test_measured_steps_are_mixed_and_within_their_range() -> None:
     assert all(part.computed + part.new <= 200 for shape in shapes for part in shape)
     kinds = {(load.decodes > 0, load.prefills > 0) for load in loads}
     assert kinds == {(True, True), (True, False), (False, True)}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_measured_steps_tell_all_constants_apart(seed: int) -> None:
+    quick = list(random_shapes(Range(), setup.QUICK, seed))
+    shapes = list(random_shapes(Range(), 40, seed))
+    for fitted in (quick, shapes[::2], shapes[1::2]):
+        rows = np.array([features(load_of(shape)) for shape in fitted], dtype=float)
+        assert np.linalg.matrix_rank(rows / rows.max(axis=0)) == len(FITTED)
+
+
+def test_a_model_of_few_positions_is_measured_within_them() -> None:
+    model = from_config(
+        AutoConfig.for_model("gpt2", vocab_size=64, n_embd=32, n_layer=2, n_head=4, n_positions=64),
+        torch.float32,
+        seed=0,
+    )
+    loaded = admitted("gpt2", model, torch.device("cpu"), "a test")
+    limits = Range.of(loaded)
+    assert limits.max_model_len == 64
+    for shape in random_shapes(limits, 100, seed=0):
+        assert all(part.computed + part.new <= 64 for part in shape)
+
+
+def test_measured_requests_hold_different_tokens() -> None:
+    first, second = (random_tokens(1000, seed, 50) for seed in (0, 1))
+    assert first != second
+    assert len(set(first)) > 30
 
 
 def test_the_same_model_is_not_loaded_twice() -> None:
