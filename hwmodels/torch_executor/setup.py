@@ -2,7 +2,7 @@
 
 import os
 import platform
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -10,7 +10,7 @@ import transformers
 
 from hwmodels import measured
 from hwmodels.linear_costs import LinearCosts
-from hwmodels.measured import Calibration
+from hwmodels.measured import Calibration, Memory
 from hwmodels.torch_executor import measure, models
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
 from hwmodels.torch_executor.graphs import DecodeGraphs, OnCuda
@@ -103,16 +103,19 @@ def _costs(settings: Torch, model: str, block_size: int) -> LinearCosts:
     if settings.costs:
         found = measured.Measured(path=settings.costs)
         return found.executor(model, block_size=block_size).costs
-    runner = _runner(_loaded(settings, model), block_size, settings)
-    shapes = list(measure.random_shapes(measure.Range(), QUICK, seed=0))
+    loaded = _loaded(settings, model)
+    runner = _runner(loaded, block_size, settings)
+    shapes = list(measure.random_shapes(measure.Range.of(loaded), QUICK, seed=0))
     return measure.fitted(runner, measure.time_steps(runner, shapes, repeats=1))
 
 
 def calibration(settings: Torch, model: str, steps: int, repeats: int) -> Calibration:
     """A price fitted to `steps` random steps, and its error on as many others."""
     loaded, block_size = _loaded(settings, model), 16
-    runner = _runner(loaded, block_size, settings)
-    shapes = list(measure.random_shapes(measure.Range(), 2 * steps, settings.seed))
+    limits = measure.Range.of(loaded)
+    memory = Memory.seen(partial(free_bytes, loaded), limits.max_num_batched_tokens)
+    runner = _runner(loaded, block_size, settings)  # takes memory
+    shapes = list(measure.random_shapes(limits, 2 * steps, settings.seed))
     timed = measure.time_steps(runner, shapes, repeats)
     seen, held_out = timed.every_second(0), timed.every_second(1)
     costs = measure.fitted(runner, seen)
@@ -123,7 +126,7 @@ def calibration(settings: Torch, model: str, steps: int, repeats: int) -> Calibr
         error=measure.errors(costs, held_out),
         block_size=block_size,
         kv_bytes_per_token=runner.pool.block_bytes // block_size,
-        kv_memory=free_bytes(loaded, 1.0, measure.Range().max_num_batched_tokens),
+        memory=memory,
         max_model_len=loaded.max_positions,
     )
 

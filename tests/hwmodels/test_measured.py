@@ -9,9 +9,9 @@ import pytest
 from harness import config_of, requests
 
 from hwmodels.linear_costs import LinearCosts
-from hwmodels.measured import Calibration, Measured, read
+from hwmodels.measured import Calibration, Measured, Memory, read
 from hwmodels.recorded import Recorded
-from sched_core import Engine, InputError, Policy, SchedfwError, StepOutcome, Workload
+from sched_core import Engine, InputError, Policy, SchedfwError, StepOutcome, UsageError, Workload
 from sched_core.decisions import writer
 from sched_core.step_times import recorder
 
@@ -22,7 +22,7 @@ CALIBRATION = Calibration(
     error={"held_out": 0.05, "bias": -0.01},
     block_size=16,
     kv_bytes_per_token=100,
-    kv_memory=1_000_000,
+    memory=Memory(whole=1_100_000, taken=50_000, per_token=20.5),
     max_model_len=512,
 )
 
@@ -44,8 +44,25 @@ def test_it_prices_steps_and_says_what_fits(file: Path) -> None:
     capacity = executor.capacity(
         block_size=32, gpu_memory_utilization=0.5, max_num_batched_tokens=64
     )
-    assert attrs.astuple(capacity) == (156, 512, 3200)
+    assert attrs.astuple(capacity) == (155, 512, 3200)  # (550_000 - 50_000 - 1312) / 3200
     assert executor.describe()["efficiencies"] == "fitted; 5.0% mean error"
+
+
+def test_memory_is_read_off_a_linear_function() -> None:
+    """Of the share of the memory, and of the tokens of a step."""
+
+    def free(utilization: float, tokens: int) -> int:
+        return int(7000 * utilization) - 1200 - 3 * tokens
+
+    seen = Memory.seen(free, 512)
+    assert seen == Memory(whole=7000, taken=1200, per_token=3.0)
+    assert seen.free(0.5, 100) == free(0.5, 100)
+
+
+def test_without_room_for_a_block_there_is_no_pool(file: Path) -> None:
+    executor = Measured(path=str(file)).executor("tiny-llama", block_size=16)
+    with pytest.raises(InputError, match="no KV block of 1600 bytes fits beside tiny-llama"):
+        executor.capacity(block_size=16, gpu_memory_utilization=0.04, max_num_batched_tokens=1)
 
 
 def test_another_model_is_refused(file: Path) -> None:
@@ -56,18 +73,39 @@ def test_another_model_is_refused(file: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("c0 = 0.001", "c0 = -1", "c0"),
-        ("c0 = 0.001", "x = 1", "'costs' does not fit"),
-        ("kv_memory = 1000000", "", "'kv_memory' is missing"),
+        ("c0 = 0.001", "c0 = -1", "[costs]: field 'c0': out of range"),
+        ("c0 = 0.001", "x = 1", "[costs]: unknown parameter 'x'"),
+        ("whole = 1100000", "", "[memory]: parameter 'whole' is missing"),
+        ("whole = 1100000", "whole = 0", "[memory]: field 'whole': out of range"),
+        ("[memory]", "[memory.x]", "unknown parameter 'x'"),
+        ("[costs]", "costs = 5\n[setting.more]", "'costs' does not fit"),
+        ("block_size = 16", "block_size = 0", "'block_size'"),
+        ("kv_bytes_per_token = 100", "kv_bytes_per_token = 0", "'kv_bytes_per_token'"),
+        ("held_out = 0.05", "", "'error.held_out': is missing"),
         ("[error]", "[error", "is not TOML"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named(file: Path, old: str, new: str, problem: str) -> None:
     file.write_text(file.read_text("utf-8").replace(old, new), "utf-8")
-    with pytest.raises(InputError) as error:
+    with pytest.raises(UsageError) as error:
         read(file)
     assert str(file) in str(error.value)
     assert problem in str(error.value)
+
+
+def test_a_file_that_is_no_text_is_named(file: Path) -> None:
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"machine\.toml: is not TOML"):
+        read(file)
+
+
+@pytest.mark.parametrize("table", ["costs", "memory", "error"])
+def test_every_table_must_be_there(file: Path, table: str) -> None:
+    head, *tables = file.read_text("utf-8").split("\n[")
+    left = [text for text in tables if not text.startswith(table)]
+    file.write_text("\n[".join([head, *left]), "utf-8")
+    with pytest.raises(InputError, match=f"parameter '{table}' is missing"):
+        read(file)
 
 
 @attrs.frozen

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from hwmodels.measured import Measured
+from hwmodels.torch_executor.hardware import Torch
 from sched_core.cli import main
 from sched_core.cli.hardware_real import with_costs
 
@@ -75,6 +77,13 @@ def test_calibrate_then_validate(tmp_path: Path) -> None:
     out = str(tmp_path / "machine.toml")
     real = ("--executor=torch:threads=1", "--model=tiny-llama")
     schedfw("hardware", "calibrate", *real, f"--out={out}", "--steps=20", "--repeats=1")
+    pools = [
+        hardware.executor("tiny-llama", block_size=16).capacity(
+            block_size=16, gpu_memory_utilization=0.7, max_num_batched_tokens=2048
+        )
+        for hardware in (Torch(threads=1, costs=out), Measured(path=out))
+    ]
+    assert pools[0] == pools[1]
     found = json.loads(
         schedfw(
             "hardware", "validate", out, *real, "--format=json", "--rounds=2", "--policy=fcfs",
