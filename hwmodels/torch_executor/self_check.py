@@ -1,5 +1,6 @@
 """The gate's last test: a model's logits over paged memory against those of a plain pass."""
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -13,14 +14,9 @@ from hwmodels.torch_executor.pool import KVPool
 from hwmodels.torch_executor.twin import in_float64
 from sched_core import InputError, ScheduledRequest
 
-TOLERANCE = {
-    torch.float64: 1e-4,
-    torch.float32: 1e-3,
-    torch.float16: 0.05,
-    torch.bfloat16: 0.3,
-}
+TOLERANCE = 1e-3
 """Largest difference allowed, as a share of the logits' standard deviation. (transformers' eager
-attention takes its softmax in float32 in a float64 model too.)"""
+attention and most norms compute in float32 in a float64 model too.)"""
 
 BLOCK_SIZE = 4
 LONGEST_WINDOW = 256
@@ -31,28 +27,29 @@ CHUNKS = ((7, 1), (1, 5), (1, 1), (3, 2), (1, 1))
 
 
 def check_logits(loaded: LoadedModel) -> None:
-    """Refuse a model that computes something else in packed chunks over paged memory.
-
-    In 16 bits rounding would hide much of that, so a copy of such a model runs in float64 too.
-    """
+    """Refuse a model that computes something else in packed chunks over paged memory."""
     try:
-        _check(loaded)
-        if loaded.dtype in (torch.float16, torch.bfloat16):
-            _check(in_float64(loaded))
-    except InputError:
-        raise
+        error = _relative_error(loaded)
+        if loaded.dtype in (torch.float16, torch.bfloat16) and math.isfinite(error):
+            error = _relative_error_in_float64(loaded)
+    except (torch.OutOfMemoryError, MemoryError) as problem:
+        raise InputError(f"no memory is left to check {loaded.name!r}: {problem}") from None
     except Exception as problem:  # foreign code, run in a way its authors may not have meant
         refuse(loaded.name, f"a short run fails with {type(problem).__name__}: {problem}")
-
-
-def _check(loaded: LoadedModel) -> None:
-    error = _relative_error(loaded)
-    if not error <= TOLERANCE[loaded.dtype]:  # NaN is refused too
+    if not error <= TOLERANCE:  # NaN, of a slot that it should not read, is refused too
         refuse(
             loaded.name,
             f"its logits over paged memory differ from those of a plain pass by {error:.2g} of "
-            f"their standard deviation, where {TOLERANCE[loaded.dtype]:g} is rounding",
+            f"their standard deviation, where {TOLERANCE:g} is rounding",
         )
+
+
+def _relative_error_in_float64(loaded: LoadedModel) -> float:
+    """Of a copy: in 16 bits rounding hides much, and sends tokens to other experts."""
+    try:
+        return _relative_error(in_float64(loaded, whole=False))
+    except Exception:  # some models know how many layers they have in more than one place
+        return _relative_error(in_float64(loaded, whole=True))
 
 
 def _relative_error(loaded: LoadedModel) -> float:

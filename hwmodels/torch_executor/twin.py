@@ -2,7 +2,8 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -12,18 +13,29 @@ from torch import nn
 from hwmodels.torch_executor.loaded import LoadedModel
 
 
-def in_float64(loaded: LoadedModel) -> LoadedModel:
-    """A copy on the CPU, with as many of the first layers as show every kind of layer."""
-    with _only_first(loaded.model) as count:
-        twin = copy.deepcopy(loaded.model)
+def in_float64(loaded: LoadedModel, *, whole: bool) -> LoadedModel:
+    """A copy on the CPU: `whole`, or as many of the first layers as show every kind of layer."""
+    with nullcontext(len(loaded.layers)) if whole else _only_first(loaded.model) as count:
+        twin = copy.deepcopy(loaded.model, _weights(loaded.model))
     twin.config.get_text_config()._experts_implementation = "eager"  # others refuse float64
     return attrs.evolve(
         loaded,
-        model=twin.to("cpu", torch.float64),
+        model=twin,
         layers=loaded.layers[:count],
         dtype=torch.float64,
         device=torch.device("cpu"),
     )
+
+
+def _weights(model: Any) -> dict[int, Any]:
+    """Copies of all weights, for `deepcopy` to take: the device may have no room for others."""
+    copies: dict[int, Any] = {}
+    for weight in chain(model.parameters(), model.buffers()):
+        kind = torch.float64 if weight.is_floating_point() else weight.dtype
+        moved = weight.detach().to("cpu", kind, copy=True)
+        is_parameter = isinstance(weight, nn.Parameter)
+        copies[id(weight)] = nn.Parameter(moved, requires_grad=False) if is_parameter else moved
+    return copies
 
 
 @contextmanager

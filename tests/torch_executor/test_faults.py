@@ -277,7 +277,7 @@ def test_in_16_bits_only_a_copy_in_float64_shows_small_faults(
 ) -> None:
     scores_scaled_a_little_more(monkeypatch)
     if not in_float64:
-        monkeypatch.setattr(self_check, "in_float64", lambda loaded: loaded)
+        monkeypatch.setattr(self_check, "_relative_error_in_float64", lambda loaded: 0.0)
     refused = pytest.raises(InputError, match="cannot run") if in_float64 else nullcontext()
     with refused:
         load("tiny-llama", dtype="bfloat16", device=torch.device("cpu"), seed=0)

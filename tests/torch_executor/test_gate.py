@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig
 
-from hwmodels.torch_executor import gate, models
+from hwmodels.torch_executor import gate, models, self_check
 from hwmodels.torch_executor.attention import Call
 from hwmodels.torch_executor.models import admitted, from_config, load
 from hwmodels.torch_executor.twin import in_float64
@@ -192,7 +192,7 @@ def test_the_copy_in_float64_has_a_layer_of_every_kind(
     kind: str, keys: dict[str, Any], count: int
 ) -> None:
     loaded = built(kind, keys)
-    twin = in_float64(loaded)
+    twin = in_float64(loaded, whole=False)
     layers = loaded.model.config.get_text_config().num_hidden_layers
     assert len(loaded.layers) == layers > count
     assert len(twin.layers) == twin.model.config.get_text_config().num_hidden_layers == count
@@ -200,3 +200,29 @@ def test_the_copy_in_float64_has_a_layer_of_every_kind(
     weights = dict(loaded.model.named_parameters())
     for name, weight in twin.model.named_parameters():
         assert torch.equal(weight, weights[name].double())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_that_chooses_other_experts_is_no_fault(seed: int) -> None:
+    config = AutoConfig.for_model("mixtral", **SIZE, num_local_experts=8)
+    admitted("mixtral", from_config(config, torch.bfloat16, seed), CPU, "a test")
+
+
+def test_a_model_that_cannot_be_cut_is_copied_whole() -> None:
+    """gemma3n makes embeddings for all its layers at once, as many as its configuration says."""
+    config = AutoConfig.for_model(
+        "gemma3n_text",
+        **SIZE | {"intermediate_size": [64] * 4},
+        head_dim=8,
+        hidden_size_per_layer_input=8,
+        vocab_size_per_layer_input=64,
+        laurel_rank=4,
+        num_kv_shared_layers=0,
+        activation_sparsity_pattern=[0.0] * 4,
+        sliding_window=8,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+    )
+    loaded = admitted("gemma3n", from_config(config, torch.bfloat16, 0), CPU, "a test")
+    with pytest.raises(RuntimeError, match="invalid for input"):
+        self_check._relative_error(in_float64(loaded, whole=False))
+    assert self_check._relative_error(in_float64(loaded, whole=True)) < 1e-4
