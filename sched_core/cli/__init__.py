@@ -1,14 +1,15 @@
 """The command `schedfw`: its subcommands, one file each, and its exit codes."""
 
-import os
 import sys
 import traceback
+from contextlib import redirect_stdout
 from typing import Any, NoReturn
 
 import rich_click as click
 
 from sched_core.cli.compare import compare
 from sched_core.cli.hardware import hardware
+from sched_core.cli.named_file import Unwritable, stdout
 from sched_core.cli.policies import policies
 from sched_core.cli.run import run
 from sched_core.cli.scenario_options import ENGINE_OPTIONS
@@ -29,11 +30,11 @@ class Schedfw(click.RichGroup):
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run the command line and exit."""
         try:
-            code = super().main(*args, **{**kwargs, "standalone_mode": False})
-            sys.stdout.flush()
-        except BrokenPipeError:  # whoever read the output has left
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = FAILED
+            with redirect_stdout(stdout()) as out:
+                try:
+                    code = super().main(*args, **{**kwargs, "standalone_mode": False})
+                finally:
+                    out.flush()
         except Exception as error:
             code = self._explain(error)
         sys.exit(code if isinstance(code, int) else 0)
@@ -42,6 +43,8 @@ class Schedfw(click.RichGroup):
         """Say what went wrong; returns the exit code."""
         if self.debug:
             traceback.print_exception(error)
+        if isinstance(error, Unwritable) and error.nobody_reads:  # nobody missed anything
+            return 0
         code, message = FAULT, f"{type(error).__name__}: {error}"
         if isinstance(error, click.Abort):
             code, message = INTERRUPTED, "interrupted"

@@ -31,9 +31,13 @@ _ENGINE_HELP = {
 
 
 def _goodput(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, float]:
-    limits = {}
+    limits: dict[str, float] = {}
     for value in values:
         name, _colon, limit = value.partition(":")
+        if name in limits:
+            raise InputError(
+                f"{name} given twice", field="--goodput", value=value, expected="one limit each"
+            )
         try:
             limits[name] = float(limit)
         except ValueError:

@@ -8,6 +8,7 @@ from typing import IO
 
 import rich_click as click
 
+from sched_core.cli.named_file import open_named
 from sched_core.errors import InputError
 
 
@@ -16,11 +17,11 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
     """A text file that gets its name `path` only when the block ends well.
 
     What is no regular file, such as /dev/stdout, is written as it comes. Raises InputError before
-    the block where the place cannot be written to.
+    the block where the place cannot be written to, and Unwritable where the disk is full.
     """
     special = path.exists() and not path.is_file()
     target = path.resolve()
-    partial = target if special else target.with_name(f".{target.name}.{os.getpid()}.partial")
+    partial = path if special else target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:  # first of all: an interrupt may come as soon as the file is there
         with _opened(partial, path) as file:
             yield file
@@ -33,7 +34,7 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
 
 def _opened(partial: Path, path: Path) -> IO[str]:
     try:
-        return open(partial, "w", encoding="utf-8", newline="\n")
+        return open_named(partial, str(path))
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=path) from None
 

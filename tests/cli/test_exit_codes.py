@@ -84,14 +84,70 @@ def test_an_interrupted_process_exits_130_and_leaves_no_file(tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_reader_that_leaves_is_no_traceback() -> None:
+@pytest.mark.parametrize(
+    "command", ["policies list", "run --help", "run --workload poisson:n=2000 --format json"]
+)
+def test_a_reader_that_leaves_is_no_failure(command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     process = subprocess.run(
-        [*COMMAND, "policies", "list"], stdout=writing, stderr=subprocess.PIPE, timeout=30
+        [*COMMAND, *command.split()], stdout=writing, stderr=subprocess.PIPE, timeout=30
     )
     os.close(writing)
-    assert (process.returncode, process.stderr) == (1, b"")
+    assert (process.returncode, process.stderr) == (0, b"")
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("policies list", "standard output"),
+        ("run --workload poisson:n=2000 --format json", "standard output"),
+        ("run --workload poisson:n=60 --decisions /dev/full", "/dev/full"),
+        ("run --workload poisson:n=60 --output /dev/full", "/dev/full"),
+    ],
+)
+def test_a_full_disk_is_one_message_that_names_the_file(command: str, name: str) -> None:
+    with FULL.open("w") as full:
+        process = subprocess.run(
+            [*COMMAND, *command.split()],
+            stdout=full if name == "standard output" else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=30,
+        )
+    message = f"schedfw: error: {name}: cannot be written: No space left on device\n"
+    assert (process.returncode, process.stderr) == (1, message)
+
+
+def test_decisions_go_down_a_pipe() -> None:
+    arguments = ["run", "--workload", "poisson:n=2", "--decisions", "/dev/stdout"]
+    process = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=30)
+    assert process.returncode == 0
+    assert process.stdout.startswith('{"step":0,')
+
+
+def test_a_closed_output_is_no_fault() -> None:
+    process = subprocess.run(
+        [*COMMAND, "policies", "list"],
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: os.close(1),
+        timeout=30,
+    )
+    assert (process.returncode, process.stderr) == (0, b"")
+
+
+def test_nothing_is_no_name_and_a_limit_is_given_once() -> None:
+    for option in ("policy", "hardware", "model", "workload"):
+        result = small("run", f"--{option}", "")
+        assert result.exit_code == 2
+        assert f"field '{option}': empty (found ''); expected a text" in result.stderr
+    result = small("run", "--goodput", "ttft:5", "--goodput", "ttft:6")
+    assert result.exit_code == 2
+    assert "field '--goodput': ttft given twice (found 'ttft:6')" in result.stderr
 
 
 def test_version_and_help() -> None:
