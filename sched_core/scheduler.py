@@ -58,7 +58,7 @@ class Scheduler:
             state.forming = False  # nobody is left to prefill: now they decode together
             running.grant(state, batch, running.everyone(state, batch))
         plan = batch.plan(tuple(state.ended))
-        if plan is not None:
+        if plan is not None and any(plan.load):  # others are not executed
             state.ended.clear()
         return plan
 

@@ -5,13 +5,14 @@ import math
 import pytest
 from harness import config_of, play, requests
 
-from hwmodels.constant import Constant
+from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
 from sched_core.engine import Engine
 from sched_core.errors import InputError, NoProgress, SchedfwError
-from sched_core.hookspecs import hookimpl
+from sched_core.hookspecs import NO_VICTIM, hookimpl
 from sched_core.plan import StepOutcome, StepPlan
 from sched_core.policy import Policy
 from sched_core.request import NANOSECONDS, RequestSpec
+from sched_core.view import RequestView, SchedulerView
 from sched_core.workload import Workload
 
 DAY = 86_400
@@ -179,3 +180,44 @@ def test_without_an_order_the_latest_arrival_yields_not_the_last_admitted() -> N
     ordered = play(specs, "fcfs+skip-ahead", **settings)
     assert bare.lines == ordered.lines
     assert any(line["preempted"] for line in bare.lines)
+
+
+def test_an_executor_is_told_of_all_who_ended_though_a_step_does_nothing() -> None:
+    """S ends as the last step does; in the next one R1 loses its place, and R0 stands still."""
+
+    class Stalling:
+        priority_moves = "static"
+
+        @hookimpl
+        def chunk_size(self, view: SchedulerView, request: RequestView, limit: int) -> int:
+            others = len(view.running) > 1 or len(view.waiting)
+            stalls = request.id == "R0" and request.num_computed_tokens and others
+            return 0 if stalls else min(limit, 60)
+
+        @hookimpl
+        def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView:
+            others = (v for v in view.victims if v.id not in ("R0", beneficiary.id))
+            return next(others, NO_VICTIM)
+
+    specs = requests("R0(70,2,@0) S(4,1,@1) R1(10,2,@1) R2(30,2,@2)")
+    told: list[str] = []
+    empty: list[int] = []
+
+    class Listening(ConstantExecutor):
+        def execute(self, plan: StepPlan) -> StepOutcome:
+            told.extend(plan.finished)
+            return super().execute(plan)
+
+    def watch(plan: StepPlan, *_: object) -> None:
+        empty.extend([plan.step] * (not any(plan.load)))
+
+    config = config_of(
+        {"max_num_batched_tokens": 64, "block_size": 4, "num_gpu_blocks": 19,
+         "scheduler_reserve_full_isl": False}
+    )  # fmt: skip
+    executor = Listening(ConstantCosts(Constant(step=1.0)))
+    engine = Engine(config, Policy([("x", Stalling())]), executor, Workload(specs), watch=watch)
+    for _ in range(5):
+        engine.advance()
+    assert empty == [2]
+    assert told == ["S"]
