@@ -23,17 +23,16 @@ def free_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:
 
 
 def _usable_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:
-    """CUDA: that share of the memory, less what is in use and the measured peak of such a step.
-    CPU: that share of the machine's, less the weights; others use it too, so better say a number.
+    """CUDA: that share of the memory, less what is in use and the peak of such a step. CPU: that
+    share of what the machine has free at the moment.
     """
     if loaded.device.type != "cuda":
-        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        weights = sum(parameter.nbytes for parameter in loaded.model.parameters())
-        return int(physical * utilization) - int(weights)
+        return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * utilization)
     gc.collect()  # the pool of the run before
     torch.cuda.empty_cache()
     free, total = torch.cuda.mem_get_info(loaded.device)
-    return int(free - total * (1 - utilization)) - _peak_bytes(loaded, tokens)
+    peak = _peak_bytes(loaded, tokens) + _mask_bytes(loaded, tokens)
+    return int(free - total * (1 - utilization)) - peak
 
 
 def _peak_bytes(loaded: LoadedModel, tokens: int) -> int:
@@ -45,3 +44,11 @@ def _peak_bytes(loaded: LoadedModel, tokens: int) -> int:
     with torch.inference_mode(), answered_by(Probe()):
         loaded.model(input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=1)
     return int(torch.cuda.max_memory_allocated(loaded.device)) - int(before)
+
+
+def _mask_bytes(loaded: LoadedModel, tokens: int) -> int:
+    """The largest mask: of a chunk of `tokens` at the end of the longest context."""
+    heads = loaded.model.config.get_text_config().num_attention_heads
+    shared = heads // min(layer.kv_heads for layer in loaded.layers)
+    longest = loaded.max_positions or tokens
+    return int(tokens * longest * shared * loaded.dtype.itemsize)
