@@ -11,11 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sched_core import experiment
+from sched_core.cli.executor_options import is_modelled
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.results import print_report
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.whole_file import output_option, printed_to
 from sched_core.config import batching_mode
+from sched_core.errors import InputError
 from sched_core.report import Result
 
 
@@ -50,6 +52,14 @@ def compare(
 ) -> None:
     """Compare policies on the SCENARIO file, or on what the options say."""
     scenario, names = chosen(file, given), policies.split(",")
+    if jobs != 1 and not is_modelled(scenario):
+        raise InputError(
+            f"steps of {scenario.hardware!r} may be run for real, and side by side they would "
+            "disturb each other",
+            field="jobs",
+            value=jobs,
+            expected="1",
+        )
     modes = [batching_mode(mode) for mode in batching.split(",")] if batching else []
     with printed_to(output):
         with _progress(len(names) * seeds * max(1, len(modes))) as advance:

@@ -41,6 +41,7 @@ def test_a_real_run_replays_with_the_same_decisions(tmp_path: Path) -> None:
     [
         (["--executor=torch", "--hardware=h100"], "--hardware and --executor say both"),
         (["--device=cuda"], "--device is for --executor"),
+        (["--record-times=x"], "'a100' prices them, and prices them alike every time"),
         (["--executor=torch", "--model=tiny-lama"], "did you mean 'tiny-llama'"),
         (
             ["--executor=torch", "--model=tiny-llama", "--batching=padded"],
@@ -52,6 +53,14 @@ def test_contradictions_are_refused(arguments: list[str], problem: str) -> None:
     result = CliRunner().invoke(main, ["run", *arguments])
     assert result.exit_code == 2
     assert problem in result.output
+
+
+def test_runs_for_real_do_not_run_side_by_side() -> None:
+    real = ("--executor=torch:threads=1:device=cpu", "--model=tiny-llama", *SMALL[:2])
+    result = CliRunner().invoke(main, ["compare", "--policies=fcfs,sjf", "--jobs=2", *real])
+    assert result.exit_code == 2
+    assert "side by side they would disturb each other (found 2); expected 1" in result.output
+    schedfw("compare", "--policies=fcfs,sjf", *real)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from hwmodels.torch_executor.graphs import DecodeGraph, DecodeGraphs
 from hwmodels.torch_executor.hardware import Torch
 from hwmodels.torch_executor.measure import Part, prepare
 from hwmodels.torch_executor.sampling import sample
+from hwmodels.torch_executor.setup import check_device
 from sched_core import InputError, ScheduledRequest
 
 DENSE = ("tiny-llama", "tiny-qwen3", "tiny-mistral", "tiny-gemma")
@@ -186,3 +187,8 @@ def test_a_tape_refuses_what_waits() -> None:
 def test_graphs_need_a_cuda_device() -> None:
     with pytest.raises(InputError, match=r"'cuda_graphs'.*recorded on a CUDA device"):
         Torch(device="cpu", cuda_graphs=True).executor("tiny-llama", block_size=16)
+
+
+def test_cpu_time_is_not_what_a_cuda_device_takes() -> None:
+    with pytest.raises(InputError, match=r"'clock'.*by its own events.*expected wall"):
+        check_device(Torch(threads=1, clock="cpu"), torch.device("cuda", 0))
