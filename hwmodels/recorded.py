@@ -1,11 +1,13 @@
 """A run again, in the times that its steps took: from the file of `run --record-times`."""
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from hwmodels import json_lines
+from hwmodels.checks import positive_int
 from hwmodels.linear_costs import LinearCosts
 from sched_core import (
     Capacity,
@@ -26,29 +28,47 @@ class Recorded:
 
     def executor(self, model: str | None, *, block_size: int) -> "RecordedExecutor":
         """The model is as recorded. Raises InputError where the file cannot be used."""
-        path = Path(self.path)
-        head, *steps = _rows(path)
-        try:
-            return RecordedExecutor(
-                self.path,
-                Capacity(head["num_gpu_blocks"], head["max_model_len"]),
-                configure(LinearCosts, head["costs"], where=f"{path}, line 1, costs"),
-                {row["step"]: (StepLoad(*row["load"]), row["ns"]) for row in steps},
-            )
-        except (KeyError, TypeError) as error:
-            raise InputError(f"is no record of step times: {error}", file=path) from None
+        rows = json_lines.read(Path(self.path))
+        row, keys = next(rows, (1, None))
+        if keys is None:
+            raise InputError("is empty", file=self.path, expected="a record of step times")
+        where = f"{self.path}, line {row}"
+        head = configure(_Head, keys, where=where)
+        return RecordedExecutor(
+            self.path,
+            Capacity(head.num_gpu_blocks, head.max_model_len),
+            configure(LinearCosts, head.costs, where=f"{where}, costs"),
+            dict(_step(keys, f"{self.path}, line {row}") for row, keys in rows),
+        )
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    try:
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
-    except ValueError as error:
-        raise InputError(f"is not JSON lines: {error}", file=path) from None
-    if not rows:
-        raise InputError("is empty", file=path, expected="a record of step times")
-    return rows
+@attrs.frozen(kw_only=True)
+class _Head:
+    """The first line: what the decisions depended on besides times."""
+
+    num_gpu_blocks: int = attrs.field(validator=positive_int)
+    max_model_len: int | None
+    costs: dict[str, float]
+
+
+def _as_long_as_a_load(_: object, field: "attrs.Attribute[list[int]]", value: list[int]) -> None:
+    if len(value) != len(StepLoad._fields):
+        expected = ", ".join(StepLoad._fields)
+        raise InputError("is no load", field=field.name, value=value, expected=expected)
+
+
+@attrs.frozen(kw_only=True)
+class _Step:
+    """Every other line."""
+
+    step: int
+    ns: int = attrs.field(validator=positive_int)
+    load: list[int] = attrs.field(validator=_as_long_as_a_load)
+
+
+def _step(keys: Mapping[str, Any], where: str) -> tuple[int, tuple[StepLoad, int]]:
+    found: _Step = configure(_Step, keys, where=where)
+    return found.step, (StepLoad(*found.load), found.ns)
 
 
 @attrs.frozen

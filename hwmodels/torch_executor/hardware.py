@@ -14,13 +14,13 @@ def _text(default: str, about: str, **more: Any) -> Any:
     return attrs.field(default=default, metadata={"about": about}, **more)
 
 
-def _number(default: float, about: str) -> Any:
-    return attrs.field(default=default, validator=_not_negative, metadata={"about": about})
+def _number(default: float, about: str, most: int = 2**63 - 1) -> Any:
+    def check(_: object, field: "attrs.Attribute[Any]", value: float) -> None:
+        if not 0 <= value <= most:
+            expected = f"from 0 to {most}"
+            raise InputError("out of range", field=field.name, value=value, expected=expected)
 
-
-def _not_negative(_: object, field: "attrs.Attribute[Any]", value: float) -> None:
-    if not value >= 0:
-        raise InputError("out of range", field=field.name, value=value, expected="at least 0")
+    return attrs.field(default=default, validator=check, metadata={"about": about})
 
 
 def _clock(instance: "Torch", field: "attrs.Attribute[Any]", value: str) -> None:
@@ -42,7 +42,7 @@ class Torch:
     device: str = _text("auto", DEVICES)
     dtype: str = _text("auto", "auto (the checkpoint's), float64, float32, bfloat16 or float16")
     seed: int = _number(0, "of weights, prompts and draws")
-    threads: int = _number(0, "CPU threads; 0 leaves torch's choice")
+    threads: int = _number(0, "CPU threads; 0 leaves torch's choice", 1024)
     clock: str = _text(
         "wall", "wall, or cpu: without the time that other processes took", validator=_clock
     )

@@ -29,6 +29,6 @@ def sample(
 def _uniform(seed: int, share: ScheduledRequest) -> float:
     """In [0, 1): the same for the same token of the same request, in any process."""
     position = share.num_computed_tokens + share.num_tokens
-    text = f"{seed} {position} {share.id}".encode()
+    text = f"{seed} {position} {share.id!r}".encode()
     number = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
     return (number >> 11) / 2**53

@@ -19,7 +19,7 @@ from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.memory import free_bytes
 from hwmodels.torch_executor.pool import KVPool
 from hwmodels.torch_executor.prompts import Prompts, SyntheticPrompts
-from hwmodels.torch_executor.texts import TextPrompts, tokenized
+from hwmodels.torch_executor.texts import TextPrompts
 from sched_core import InputError
 
 QUICK = 24
@@ -32,7 +32,7 @@ def executor(settings: Torch, model: str, block_size: int) -> TorchExecutor:
     runner = _runner(loaded, block_size, settings)
     return TorchExecutor(
         runner,
-        _prompts(settings, loaded),
+        _prompts(settings, model, loaded.vocab),
         _costs(settings, model, block_size),
         _setting(settings, loaded),
     )
@@ -45,6 +45,7 @@ def _loaded(settings: Torch, model: str) -> LoadedModel:
         known = ", ".join(models.DTYPES)
         raise InputError("unknown", field="dtype", value=settings.dtype, expected=f"auto, {known}")
     on = device(settings.device)
+    check_device(settings, on)
     if on.type == "cuda":
         torch.cuda.set_device(on)  # streams and events are those of the current device
     return _load(model, settings.dtype, on, settings.seed)
@@ -68,33 +69,42 @@ def device(name: str) -> torch.device:
     return found
 
 
+def check_device(settings: Torch, on: torch.device) -> None:
+    """Raises InputError for a parameter that `on` would not heed."""
+    if settings.cuda_graphs and on.type != "cuda":
+        raise InputError(
+            "graphs are recorded on a CUDA device",
+            field="cuda_graphs",
+            value="true",
+            expected=f"false with device {on}",
+        )
+    if settings.clock == "cpu" and on.type == "cuda":
+        raise InputError(
+            "the steps of a CUDA device are timed by its own events",
+            field="clock",
+            value="cpu",
+            expected=f"wall with device {on}",
+        )
+
+
 def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner:
-    pool = KVPool(loaded.layers, block_size, loaded.dtype, loaded.device)
+    pool, graphs = KVPool(loaded.layers, block_size, loaded.dtype, loaded.device), None
+    if settings.cuda_graphs:
+        graphs = DecodeGraphs(loaded.model, pool, loaded.device, OnCuda())
     return StepRunner(
         loaded,
         pool,
         temperature=settings.temperature,
         seed=settings.seed,
         clock=settings.clock,
-        graphs=_graphs(loaded, pool) if settings.cuda_graphs else None,
+        graphs=graphs,
     )
 
 
-def _graphs(loaded: LoadedModel, pool: KVPool) -> DecodeGraphs:
-    if loaded.device.type != "cuda":
-        raise InputError(
-            "graphs are recorded on a CUDA device",
-            field="cuda_graphs",
-            value="true",
-            expected=f"false with device {loaded.device}",
-        )
-    return DecodeGraphs(loaded.model, pool, loaded.device, OnCuda())
-
-
-def _prompts(settings: Torch, loaded: LoadedModel) -> Prompts:
+def _prompts(settings: Torch, model: str, vocab: int) -> Prompts:
     if settings.prompts:
-        return TextPrompts(settings.prompts, tokenized(settings.prompts, loaded.source))
-    return SyntheticPrompts(settings.seed, loaded.vocab)
+        return TextPrompts.of(settings.prompts, model, vocab)
+    return SyntheticPrompts(settings.seed, vocab)
 
 
 @cache

@@ -4,15 +4,23 @@ One JSON object a line: `{"id": "a", "arrival": 0.5, "prompt": "Once upon", "out
 workload `texts` makes requests of them, and `torch:prompts=FILE` runs them with those very tokens.
 """
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
+from hwmodels import json_lines
 from hwmodels.torch_executor.prompts import Prompted
 from sched_core import InputError, PluginLoadError, RequestSpec, Workload, configure
+
+
+def _no_surrogate(_: object, field: "attrs.Attribute[str]", value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "holds half of a surrogate pair, which is no text", field=field.name, value=value
+        ) from error
 
 
 @attrs.frozen(kw_only=True)
@@ -20,7 +28,7 @@ class Text:
     """A line of the file."""
 
     id: str
-    prompt: str
+    prompt: str = attrs.field(validator=_no_surrogate)
     arrival: float = 0.0
     output_len: int = 16
 
@@ -49,6 +57,21 @@ class TextPrompts:
     path: str
     tokens: dict[str, list[int]]
 
+    @classmethod
+    def of(cls, path: str, model: str, vocab: int) -> Self:
+        """Those of the file; raises InputError where the model, of `vocab` tokens, lacks one."""
+        tokens = tokenized(path, model)
+        for name, ids in tokens.items():
+            if (highest := max(ids, default=0)) >= vocab:
+                raise InputError(
+                    f"its tokenizer is that of another model: the text of {name!r} holds a token "
+                    "that this one does not know",
+                    file=model,
+                    value=highest,
+                    expected=f"below {vocab}",
+                )
+        return cls(path, tokens)
+
     def __call__(self, request: Prompted) -> list[int]:
         """Raises InputError where the request is not one of the file."""
         found = self.tokens.get(request.id)
@@ -72,6 +95,13 @@ def _tokenizer(model: str) -> Any:
         from transformers import AutoTokenizer
     except ModuleNotFoundError as error:
         raise PluginLoadError(f"texts need {error.name}: pip install 'schedfw[torch]'") from None
+    if not Path(model).is_dir():
+        raise InputError(
+            "has no tokenizer, as no built-in model has",
+            field="model",
+            value=model,
+            expected="a model's directory",
+        )
     try:
         return AutoTokenizer.from_pretrained(model, local_files_only=True)
     except (OSError, ValueError) as error:
@@ -82,19 +112,6 @@ def _tokenizer(model: str) -> Any:
 
 def read(path: Path) -> list[Text]:
     """The texts; raises InputError naming file, line and field."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
-    return list(_parsed(lines, path))
-
-
-def _parsed(lines: list[str], path: Path) -> Iterator[Text]:
-    for number, line in enumerate(lines, 1):
-        try:
-            keys = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"is not JSON: {error}", file=path, row=number) from None
-        if not isinstance(keys, dict):
-            raise InputError("is no text", file=path, row=number, expected='{"id": ..., ...}')
-        yield configure(Text, keys, where=f"{path}, line {number}")
+    return [
+        configure(Text, keys, where=f"{path}, line {row}") for row, keys in json_lines.read(path)
+    ]

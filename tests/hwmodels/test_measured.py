@@ -166,12 +166,27 @@ def test_the_pool_is_the_recorded_one(times: Path) -> None:
     assert capacity.num_gpu_blocks == 24
 
 
+HEAD = '{"num_gpu_blocks":24,"max_model_len":null,"costs":{}}\n'
+
+
 @pytest.mark.parametrize(
-    ("text", "problem"), [("", "is empty"), ("[1", "not JSON"), ('{"a": 1}', "no record")]
+    ("text", "problem"),
+    [
+        ("", ": is empty"),
+        ("[1", ", line 1: is not JSON"),
+        ("5", ", line 1: is no JSON object"),
+        ('{"a": 1}', ", line 1: unknown parameter 'a'"),
+        (HEAD.replace("{}", '{"tile":1}'), ", line 1, costs: unknown parameter 'tile'"),
+        (HEAD + '{"step":0,"ns":"x","load":[]}', ", line 2: parameter 'ns' does not fit"),
+        (HEAD + '{"step":0,"ns":0,"load":[]}', ", line 2: field 'ns': out of range"),
+        (HEAD + '{"step":0,"ns":5,"load":[1]}', ", line 2: field 'load': is no load"),
+        (HEAD + '{"step":0,"ns":5}', ", line 2: parameter 'load' is missing"),
+        (HEAD + '{"step":0,"ns":5,"load":["x"]}', ", line 2: parameter 'load' does not fit"),
+    ],
 )
 def test_a_record_that_cannot_be_used_is_named(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "times.jsonl"
     path.write_text(text)
-    with pytest.raises(InputError, match=problem) as error:
+    with pytest.raises(UsageError) as error:
         Recorded(path=str(path)).executor(None, block_size=4)
-    assert str(path) in str(error.value)
+    assert f"{path}{problem}" in str(error.value)

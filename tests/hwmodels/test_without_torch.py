@@ -27,9 +27,13 @@ def test_a_model_must_be_named() -> None:
         Torch().executor(None, block_size=16)
 
 
-def test_negative_parameters_are_refused() -> None:
-    with pytest.raises(InputError, match="'threads'"):
-        Torch(threads=-1)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("threads", -1), ("threads", 2**40), ("seed", 2**63), ("temperature", float("nan"))],
+)
+def test_numbers_out_of_range_are_refused(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=f"'{name}'.*out of range.*from 0 to"):
+        Torch(**{name: value})
 
 
 def test_cpu_time_is_for_one_thread() -> None:

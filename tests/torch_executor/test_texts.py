@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from hwmodels.torch_executor.hardware import Torch
 from hwmodels.torch_executor.models import load
-from hwmodels.torch_executor.texts import Texts
+from hwmodels.torch_executor.texts import TextPrompts, Texts
 from sched_core import Engine, EngineConfig, InputError, Policy, RequestSpec, UsageError, Workload
 
 TEXTS = [
@@ -75,7 +75,8 @@ def test_another_workload_is_refused(model: Path, file: str) -> None:
     ("line", "problem"),
     [
         ("{", "line 1: is not JSON"),
-        ("[]", "line 1: is no text"),
+        ("[]", "line 1: is no JSON object"),
+        ('\n{"id": "a", "prompt": "\\ud800"}', "line 2: field 'prompt': holds half of a surrogate"),
         ('{"id": "a"}', "line 1: parameter 'prompt' is missing"),
         ('{"id": "a", "prompt": "x", "output": 3}', "did you mean 'output_len'"),
     ],
@@ -89,3 +90,38 @@ def test_a_line_that_cannot_be_used_is_named(
         Texts(path=str(path), model=str(model)).build(seed=0)
     assert str(path) in str(error.value)
     assert problem in str(error.value)
+
+
+def test_separators_of_unicode_end_no_line(model: Path, tmp_path: Path) -> None:
+    """They may stand in JSON as they are; CRLF and a byte-order mark come from elsewhere."""
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes('\ufeff{"id": "a\u2028b", "prompt": "the\x85cat"}\r\n\r\n'.encode())
+    workload = Texts(path=str(path), model=str(model)).build(seed=0)
+    assert [(spec.id, spec.prompt_len) for spec in workload.requests] == [("a\u2028b", 2)]
+
+
+def test_what_is_not_utf8_is_refused(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"texts\.jsonl: is not UTF-8 text"):
+        Texts(path=str(path), model=str(model)).build(seed=0)
+
+
+def test_the_tokenizer_of_another_model_is_refused(model: Path, file: str) -> None:
+    with pytest.raises(InputError, match=r"of another model.*'a'.*found 5.*below 5"):
+        TextPrompts.of(file, str(model), vocab=5)
+
+
+def test_built_in_models_have_no_tokenizer(file: str) -> None:
+    with pytest.raises(InputError, match="'tiny-llama'") as error:
+        Torch(threads=1, prompts=file).executor("tiny-llama", block_size=4)
+    assert "has no tokenizer, as no built-in model has" in str(error.value)
+
+
+def test_any_id_can_be_drawn_for(model: Path, file: str) -> None:
+    """JSON can name half of a surrogate pair, which has no UTF-8."""
+    executor = Torch(threads=1, temperature=0.7).executor(str(model), block_size=4)
+    config = EngineConfig(block_size=4, num_gpu_blocks=20)
+    lone = Workload([RequestSpec("\ud800", 0.0, 7, 5)])
+    Engine(config, Policy.from_spec("fcfs"), executor, lone).run()
+    assert len(executor.runner.tokens["\ud800"]) == 12  # type: ignore[attr-defined]
