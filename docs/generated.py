@@ -96,6 +96,8 @@ _VALUES = {
     "RECOMPUTE": "Answer of `choose_preempt_mode`: compute the KV cache again.",
     "SWAP": "Answer of `choose_preempt_mode`: copy it to the host and back.",
     "hookimpl": "Marks a method of a component as the answer to the hook of its name.",
+    "limits": "How large numbers may be, and attrs validators that hold them to it: "
+    "`limits.SECONDS`, `limits.Integers(1, 8)`.",
 }
 """Names whose values carry no docstring."""
 

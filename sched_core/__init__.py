@@ -1,5 +1,6 @@
 """schedfw: a laboratory for LLM-serving schedulers. The names in `__all__` are the public API."""
 
+from sched_core import limits
 from sched_core.catalogue import configure
 from sched_core.config import EngineConfig
 from sched_core.engine import Engine
@@ -64,5 +65,6 @@ __all__ = [
     "compare",
     "configure",
     "hookimpl",
+    "limits",
     "simulate",
 ]

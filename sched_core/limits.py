@@ -38,7 +38,7 @@ class Numbers:
         self.require(value, field.name)
 
     def __str__(self) -> str:
-        return f"{self.unit} from {self.low:.12g} to {self.high:.12g}"
+        return f"{self.unit} from {self.low:.16g} to {self.high:.16g}"
 
 
 @attrs.frozen

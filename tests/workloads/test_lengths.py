@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sched_plugins.workloads.lengths import MAX_TOKENS, Lengths, Uniform, parse_lengths
+from sched_plugins.workloads.lengths import MAX_LENGTH, Lengths, Uniform, parse_lengths
 from scipy import stats
 
 from sched_core import InputError
@@ -29,8 +29,8 @@ def ends(lengths: Lengths) -> list[int]:
         ("zipf,1.1,16..4096", 16, 4096),
         ("zipf,0,3..5", 3, 5),
         ("lognormal,600,0.8,16..8192", 16, 8192),
-        ("lognormal,600,0.8", 1, MAX_TOKENS),
-        ("1..10000000", 1, MAX_TOKENS),
+        ("lognormal,600,0.8", 1, MAX_LENGTH),
+        ("1..10000000", 1, MAX_LENGTH),
     ],
 )
 def test_the_extremes_of_u_give_the_bounds(text: str, low: int, high: int) -> None:

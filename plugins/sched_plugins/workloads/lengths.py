@@ -12,7 +12,7 @@ Every drawn length is an integer >= 1. Each request's length is a growing functi
 number of its own, so requests keep their rank when a parameter moves.
 """
 
-from math import inf, log
+from math import log
 from typing import Protocol
 
 import attrs
@@ -20,13 +20,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from sched_core import InputError
+from sched_core import InputError, limits
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MAX_TOKENS = 10_000_000
-"""The longest length accepted: a longer one is a slip of the pen, not a prompt."""
+MAX_LENGTH = 10_000_000
+"""The longest that is drawn, far below `limits.TOKENS`: `Zipf` tabulates every length."""
+
+_MEANS = limits.Numbers(1e-3, 1e9)
+_SIGMAS = limits.Numbers(1e-6, 100)
+_THETAS = limits.Numbers(0, 1000)
 
 SYNTAX = "512, 50..2000, lognormal,MEAN,SIGMA[,LOW..HIGH] or zipf,THETA,LOW..HIGH"
 
@@ -60,7 +64,7 @@ class Lognormal:
     mean: float
     sigma: float
     low: int = 1
-    high: int = MAX_TOKENS
+    high: int = MAX_LENGTH
 
     def __attrs_post_init__(self) -> None:
         below, upto = self._limits()
@@ -107,10 +111,10 @@ def parse_lengths(text: str) -> Lengths:
     kind, *arguments = text.split(",")
     match kind, arguments:
         case "lognormal", [mean, sigma, *bounds] if len(bounds) <= 1:
-            low, high = _range(bounds[0], text) if bounds else (1, MAX_TOKENS)
-            return Lognormal(_positive(mean, text), _positive(sigma, text), low, high)
+            low, high = _range(bounds[0], text) if bounds else (1, MAX_LENGTH)
+            return Lognormal(_number(mean, text, _MEANS), _number(sigma, text, _SIGMAS), low, high)
         case "zipf", [theta, bounds]:
-            return Zipf(_number(theta, text, low=0.0), *_range(bounds, text))
+            return Zipf(_number(theta, text, _THETAS), *_range(bounds, text))
         case _, []:
             return Uniform(*_range(text, text))
     raise _refusal(text)
@@ -122,29 +126,22 @@ def _range(written: str, text: str) -> tuple[int, int]:
     if not all(end.isascii() and end.isdigit() for end in ends):
         raise _refusal(text)
     first, last = map(int, ends)
-    if not 1 <= first <= last <= MAX_TOKENS:
+    if not 1 <= first <= last <= MAX_LENGTH:
         raise InputError(
             "not a range of lengths",
             value=written,
-            expected=f"1 <= LOW <= HIGH <= {MAX_TOKENS}",
+            expected=f"1 <= LOW <= HIGH <= {MAX_LENGTH}",
         )
     return first, last
 
 
-def _positive(written: str, text: str) -> float:
-    value = _number(written, text, low=0.0)
-    if value == 0.0:
-        raise _refusal(text)
-    return value
-
-
-def _number(written: str, text: str, *, low: float) -> float:
+def _number(written: str, text: str, allowed: limits.Numbers) -> float:
     try:
         value = float(written)
     except ValueError:
         raise _refusal(text) from None
-    if not low <= value < inf:
-        raise _refusal(text)
+    if not allowed.holds(value):
+        raise InputError(f"{written} is out of range", value=text, expected=str(allowed))
     return value
 
 

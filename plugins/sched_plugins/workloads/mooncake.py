@@ -4,13 +4,12 @@ from collections import Counter
 from decimal import Decimal
 
 import attrs
-from attrs.validators import ge, le
 
-from sched_core import HashedPrefix
+from sched_core import HashedPrefix, limits
 from sched_plugins.workloads.rows import Row
 from sched_plugins.workloads.trace import NANOSECONDS, Record, Trace
 
-_MAX_MILLISECONDS = 10**13
+_MILLISECONDS = limits.Integers(0, limits.MAX_SECONDS * 1000)
 
 
 @attrs.frozen(kw_only=True)
@@ -23,16 +22,16 @@ class Mooncake(Trace):
 
     format = "mooncake"
 
-    hash_block_size: int = attrs.field(default=512, validator=ge(1))
+    hash_block_size: int = attrs.field(default=512, validator=limits.COUNTS)
     """Tokens in a hashed block: 512 in the FAST 25 release."""
-    spread: float = attrs.field(default=0.0, validator=[ge(0), le(3600)])
+    spread: float = attrs.field(default=0.0, validator=limits.Numbers(0, 3600, "seconds"))
     """The conversation trace stamps batches of about 3 s. `spread=3` spaces the k requests of one
     stamp evenly over the 3 s after it, in file order; 0 leaves them together."""
 
     def record(self, row: Row) -> Record:
         prompt_len = row.tokens("input_length")
         return Record(
-            row.integer("timestamp", 0, _MAX_MILLISECONDS) * 10**6,
+            row.integer("timestamp", _MILLISECONDS) * 10**6,
             prompt_len,
             row.tokens("output_length"),
             prefix=HashedPrefix(self._hash_ids(row, prompt_len), self.hash_block_size),

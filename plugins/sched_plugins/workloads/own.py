@@ -9,11 +9,9 @@ from collections.abc import Iterator
 
 import attrs
 
-from sched_core import SharedPrefix
+from sched_core import SharedPrefix, limits
 from sched_plugins.workloads.rows import Row
 from sched_plugins.workloads.trace import Record, Trace
-
-_PRIORITIES = (-(2**31), 2**31 - 1)
 
 
 @attrs.frozen(kw_only=True)
@@ -39,7 +37,7 @@ class OwnTrace(Trace):
             row.nanoseconds("arrival"),
             prompt_len,
             row.tokens("output_len"),
-            row.integer("priority", *_PRIORITIES) if row.has("priority") else 0,
+            row.integer("priority", limits.PRIORITIES) if row.has("priority") else 0,
             row.text("tenant") if row.has("tenant") else "default",
             _prefix(row, prompt_len),
             row.text("id") if row.has("id") else None,

@@ -7,13 +7,9 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from sched_core import InputError
+from sched_core import InputError, limits
 
 Kind = Literal["csv", "jsonl"]
-
-MAX_TOKENS = 2**31 - 1
-MAX_SECONDS = 10**10
-"""317 years: anything later is milliseconds taken for seconds."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
@@ -59,19 +55,17 @@ class Row:
 
     def nanoseconds(self, field: str) -> int:
         """A number of seconds >= 0, to the nearest nanosecond."""
-        expected = f"seconds, a number from 0 to {MAX_SECONDS:.0e}"
-        return round(self._number(field, expected, 0, MAX_SECONDS) * 10**9)
+        return round(self._number(field, limits.SECONDS) * 10**9)
 
     def tokens(self, field: str) -> int:
         """A number of tokens, >= 0."""
-        return self.integer(field, 0, MAX_TOKENS)
+        return self.integer(field, limits.TOKENS)
 
-    def integer(self, field: str, low: int, high: int) -> int:
-        """An integer of low..high; `5.0` is one."""
-        expected = f"an integer from {low} to {high}"
-        value = self._number(field, expected, low, high)
+    def integer(self, field: str, allowed: limits.Integers) -> int:
+        """An integer among those allowed; `5.0` is one."""
+        value = self._number(field, allowed)
         if value != int(value):
-            raise self.error(field, expected)
+            raise self.error(field, str(allowed))
         return int(value)
 
     def text(self, field: str) -> str:
@@ -81,15 +75,15 @@ class Row:
             raise self.error(field, "a text")
         return str(value)
 
-    def _number(self, field: str, expected: str, low: int, high: int) -> Decimal:
+    def _number(self, field: str, allowed: limits.Numbers) -> Decimal:
         value = self.values.get(field)
         if self.kind == "csv" and isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
             value = Decimal(value.strip())
         if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
-            raise self.error(field, expected)
+            raise self.error(field, str(allowed))
         number = Decimal(value)
-        if not number.is_finite() or not low <= number <= high:
-            raise self.error(field, expected)
+        if not number.is_finite() or not allowed.low <= number <= allowed.high:
+            raise self.error(field, str(allowed))
         return number
 
 

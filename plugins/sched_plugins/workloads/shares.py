@@ -5,15 +5,15 @@ tenants t0..t3; `priorities=0@0.2,5@0.8` makes one request in five urgent (lower
 """
 
 import re
-from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sched_core import InputError
+from sched_core import InputError, limits
 
 MAX_TENANTS = 10_000
+_WEIGHTS = limits.Numbers(1e-9, 1e9)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 
@@ -60,6 +60,8 @@ def _pair(part: str, name: re.Pattern[str], expected: str) -> tuple[str, float]:
         weight = float(written) if at else 1.0
     except ValueError:
         weight = 0.0
-    if not name.fullmatch(label) or not isfinite(weight) or weight <= 0:
+    if not name.fullmatch(label) or weight <= 0:
         raise InputError("not a name with a weight > 0", value=part, expected=expected)
+    if not _WEIGHTS.holds(weight):
+        raise InputError("out of range", value=part, expected=f"a weight: {_WEIGHTS}")
     return label, weight

@@ -4,7 +4,7 @@ from zlib import crc32
 
 import numpy as np
 
-from sched_core import InputError
+from sched_core import limits
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
@@ -13,6 +13,5 @@ def stream(seed: int, name: str) -> np.random.Generator:
     One stream a purpose gives common random numbers: another rate or another prompt length
     leaves all the rest as it was, so that a comparison sees only the change.
     """
-    if seed < 0:
-        raise InputError("out of range", field="seed", value=seed, expected="an integer >= 0")
+    limits.SEEDS.require(seed, "seed")
     return np.random.default_rng([seed, crc32(name.encode())])

@@ -8,17 +8,21 @@ from typing import ClassVar
 
 import attrs
 import numpy as np
-from attrs.validators import ge, le, optional
+from attrs.validators import optional
 
-from sched_core import InputError, RequestSpec, SharedPrefix, Workload
+from sched_core import InputError, RequestSpec, SharedPrefix, Workload, limits
 from sched_plugins.workloads.arrivals import Floats, RampUp, arrival_times, ramp, unit_gaps
-from sched_plugins.workloads.lengths import MAX_TOKENS, parse_lengths
+from sched_plugins.workloads.lengths import MAX_LENGTH, parse_lengths
 from sched_plugins.workloads.shares import parse_priorities, parse_tenants
 from sched_plugins.workloads.streams import stream
 from sched_plugins.workloads.validators import parsed_by
 
 MAX_REQUESTS = 10_000_000
-_RATE = optional([ge(1e-6), le(1e9)])
+"""A few gigabytes of requests; what draws them holds them all."""
+
+_RATES = limits.Numbers(1e-6, 1e9)
+_RATES_OR_AT_ONCE = limits.Numbers(1e-6, inf)
+_SHAPES = limits.Numbers(1e-4, inf)
 
 
 @attrs.frozen(kw_only=True)
@@ -28,9 +32,9 @@ class Synthetic:
     kind: ClassVar[str]
     default_rate: ClassVar[float] = 5.0
 
-    request_rate: float | None = attrs.field(default=None, validator=optional(ge(1e-6)))
+    request_rate: float | None = attrs.field(default=None, validator=optional(_RATES_OR_AT_ONCE))
     """Requests a second; `inf` sends all at 0. None is the class's default, or the ramp."""
-    n: int = attrs.field(default=1000, validator=[ge(1), le(MAX_REQUESTS)])
+    n: int = attrs.field(default=1000, validator=limits.Integers(1, MAX_REQUESTS))
     """Number of requests."""
     prompt_len: str = attrs.field(
         default="50..2000", converter=str, validator=parsed_by(parse_lengths)
@@ -45,13 +49,13 @@ class Synthetic:
     priorities: str = attrs.field(
         default="0@0.2,1@0.3,2@0.5", converter=str, validator=parsed_by(parse_priorities)
     )
-    num_prefixes: int = attrs.field(default=0, validator=[ge(0), le(MAX_REQUESTS)])
+    num_prefixes: int = attrs.field(default=0, validator=limits.Integers(0, MAX_REQUESTS))
     """Each request begins with one of this many prefixes, all alike likely; 0 is none."""
-    prefix_len: int = attrs.field(default=0, validator=[ge(0), le(MAX_TOKENS)])
+    prefix_len: int = attrs.field(default=0, validator=limits.Integers(0, MAX_LENGTH))
     """Tokens of a prefix; they come before, and add to, `prompt_len` (vLLM)."""
     ramp_up_strategy: RampUp | None = None
-    ramp_up_start_rps: float | None = attrs.field(default=None, validator=_RATE)
-    ramp_up_end_rps: float | None = attrs.field(default=None, validator=_RATE)
+    ramp_up_start_rps: float | None = attrs.field(default=None, validator=optional(_RATES))
+    ramp_up_end_rps: float | None = attrs.field(default=None, validator=optional(_RATES))
 
     def __attrs_post_init__(self) -> None:
         _check_ramp(self)
@@ -101,7 +105,16 @@ class Synthetic:
 
     def _arrivals(self, seed: int) -> Floats:
         gaps = unit_gaps(stream(seed, "gaps"), self.n, self.shape)
-        return arrival_times(gaps, self._rates())
+        arrivals = arrival_times(gaps, self._rates())
+        if not limits.SECONDS.holds(float(arrivals[-1])):
+            raise InputError(
+                f"the last of {self.n} requests would arrive after {arrivals[-1]:g} s",
+                file=f"workload {self.kind!r}",
+                field="request_rate",
+                value=self.request_rate,
+                expected=f"a rate at which all come within {limits.MAX_SECONDS} s",
+            )
+        return arrivals
 
     def _rates(self) -> Floats | float:
         start, end = self.ramp_up_start_rps, self.ramp_up_end_rps
@@ -151,8 +164,8 @@ class Gamma(Synthetic):
 
     kind = "gamma"
 
-    burstiness: float | None = attrs.field(default=None, validator=optional(ge(1e-4)))
-    cv: float | None = attrs.field(default=None, validator=optional([ge(0), le(100)]))
+    burstiness: float | None = attrs.field(default=None, validator=optional(_SHAPES))
+    cv: float | None = attrs.field(default=None, validator=optional(limits.Numbers(0, 100)))
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -182,7 +195,7 @@ class Closed(Synthetic):
     kind = "closed"
     default_rate = inf
 
-    max_concurrency: int = attrs.field(default=32, validator=ge(1))
+    max_concurrency: int = attrs.field(default=32, validator=limits.COUNTS)
 
     @property
     def concurrency(self) -> int | None:

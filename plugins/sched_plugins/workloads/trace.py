@@ -10,9 +10,9 @@ from math import inf
 from typing import ClassVar, NamedTuple
 
 import attrs
-from attrs.validators import ge, le, optional
+from attrs.validators import optional
 
-from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, Workload
+from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, Workload, limits
 from sched_plugins.workloads.files import read_layout, read_rows
 from sched_plugins.workloads.formats import FORMATS, demand, refuse_unknown
 from sched_plugins.workloads.rows import Row
@@ -63,12 +63,12 @@ class Selection:
     shifted to start at 0 and scaled. The whole file is read, and checked, whatever is kept of it.
     """
 
-    path: str
-    limit: int | None = attrs.field(default=None, validator=optional(ge(1)))
+    path: str = attrs.field(validator=limits.text)
+    limit: int | None = attrs.field(default=None, validator=optional(limits.COUNTS))
     """Keep the first so many requests."""
     window: str | None = attrs.field(default=None, validator=optional(parsed_by(parse_window)))
     """Keep FROM <= t < TO, in seconds of the trace since its first request: `600..1200`."""
-    time_scale: float = attrs.field(default=1.0, validator=[ge(1e-6), le(1e6)])
+    time_scale: float = attrs.field(default=1.0, validator=limits.Numbers(1e-6, 1e6))
     """Factor on arrivals: 2 makes the trace twice as long, so half the rate."""
 
 
@@ -133,6 +133,7 @@ class Trace(Selection, ABC):
 
     def _specs(self, records: list[Record]) -> list[RequestSpec]:
         start = records[0].arrival_ns
+        self._check_span((records[-1].arrival_ns - start) / NANOSECONDS)
         return [
             RequestSpec(
                 f"r{index}" if record.id is None else record.id,
@@ -145,6 +146,15 @@ class Trace(Selection, ABC):
             )
             for index, record in enumerate(records)
         ]
+
+    def _check_span(self, seconds: float) -> None:
+        if not limits.SECONDS.holds(seconds * self.time_scale):
+            raise InputError(
+                f"the last request comes {seconds:g} s after the first, times {self.time_scale:g}",
+                file=self.path,
+                field="time_scale",
+                expected=f"{limits.SECONDS} in all",
+            )
 
     def _describe(self, rows_read: int) -> dict[str, object]:
         given = attrs.asdict(self)
