@@ -1,34 +1,15 @@
 """Validators of hardware parameters: a constant that makes no physical sense is refused at once."""
 
-import math
-from typing import Any
+from sched_core import limits
 
-import attrs
+positive = limits.Numbers(1e-30, 1e30)
+"""Rates, sizes and shares; the price of a step in the worst of them is still a number."""
 
-from sched_core import InputError
+non_negative = limits.Numbers(0, 1e30)
 
+seconds = limits.SECONDS
 
-def positive(_: object, field: "attrs.Attribute[Any]", value: float) -> None:
-    """Refuse zero, negative and non-finite numbers, and what is no number."""
-    _require(value, 0 < _number(value) < math.inf, field.name, "a finite number above 0")
+positive_seconds = limits.Numbers(1e-9, limits.MAX_SECONDS, "seconds")
+"""At least one nanosecond, the engine's unit."""
 
-
-def non_negative(_: object, field: "attrs.Attribute[Any]", value: float) -> None:
-    """Refuse negative and non-finite numbers, and what is no number."""
-    _require(value, 0 <= _number(value) < math.inf, field.name, "a finite number of at least 0")
-
-
-def positive_int(_: object, field: "attrs.Attribute[Any]", value: int) -> None:
-    """Refuse zero, negative numbers and what is no integer."""
-    ok = isinstance(value, int) and not isinstance(value, bool) and value > 0
-    _require(value, ok, field.name, "an integer above 0")
-
-
-def _number(value: object) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else math.nan  # type: ignore[arg-type]
-
-
-def _require(value: object, ok: bool, field: str, expected: str) -> None:
-    if not ok:
-        raise InputError("out of range", field=field, value=value, expected=expected)
+positive_int = limits.Integers(1, 2**63 - 1)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from hwmodels.checks import non_negative, positive
+from hwmodels.checks import positive_seconds, seconds
 from sched_core import EMPTY_LOAD, Capacity, StepLoad, StepOutcome, StepPlan
 
 
@@ -13,13 +13,13 @@ class Constant:
     """Every step lasts `step` seconds, whatever it holds. Needs no model."""
 
     step: float = attrs.field(
-        default=0.03, validator=positive, metadata={"about": "seconds per step"}
+        default=0.03, validator=positive_seconds, metadata={"about": "seconds per step"}
     )
     swap_out: float = attrs.field(
-        default=0.0, validator=non_negative, metadata={"about": "seconds per block to the host"}
+        default=0.0, validator=seconds, metadata={"about": "seconds per block to the host"}
     )
     swap_in: float = attrs.field(
-        default=0.0, validator=non_negative, metadata={"about": "seconds per block back"}
+        default=0.0, validator=seconds, metadata={"about": "seconds per block back"}
     )
     overlap: bool = attrs.field(
         default=False, metadata={"about": "do swaps run beside the computation?"}

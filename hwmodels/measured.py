@@ -11,7 +11,7 @@ import attrs
 
 from hwmodels.checks import non_negative, positive, positive_int
 from hwmodels.linear_costs import LinearCosts
-from sched_core import Capacity, InputError, StepOutcome, StepPlan, configure
+from sched_core import Capacity, InputError, StepOutcome, StepPlan, configure, limits
 
 
 @attrs.frozen(kw_only=True)
@@ -97,7 +97,9 @@ def read(path: Path) -> Calibration:
 class Measured:
     """This machine as `hardware calibrate` measured it: steps are priced, not run."""
 
-    path: str = attrs.field(metadata={"about": "file written by hardware calibrate --out"})
+    path: str = attrs.field(
+        validator=limits.text, metadata={"about": "file written by hardware calibrate --out"}
+    )
 
     def executor(self, model: str | None, *, block_size: int) -> "MeasuredExecutor":
         """Raises InputError where the file cannot be read, or was measured with another model."""

@@ -4,12 +4,11 @@ import json
 import tomllib
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import attrs
 
-from hwmodels.checks import positive_int
-from sched_core import InputError, UnknownName
+from sched_core import InputError, UnknownName, limits
 
 
 @attrs.frozen(kw_only=True)
@@ -20,21 +19,21 @@ class ModelShape:
     """
 
     name: str
-    layers: int = attrs.field(validator=positive_int)
-    hidden: int = attrs.field(validator=positive_int)
-    heads: int = attrs.field(validator=positive_int)
-    kv_heads: int = attrs.field(validator=positive_int)
-    head_dim: int = attrs.field(validator=positive_int)
-    intermediate: int = attrs.field(validator=positive_int)
+    layers: int = attrs.field(validator=limits.COUNTS)
+    hidden: int = attrs.field(validator=limits.COUNTS)
+    heads: int = attrs.field(validator=limits.COUNTS)
+    kv_heads: int = attrs.field(validator=limits.COUNTS)
+    head_dim: int = attrs.field(validator=limits.COUNTS)
+    intermediate: int = attrs.field(validator=limits.COUNTS)
     """Width of the MLP."""
-    vocab: int = attrs.field(validator=positive_int)
-    max_positions: int = attrs.field(validator=positive_int)
+    vocab: int = attrs.field(validator=limits.COUNTS)
+    max_positions: int = attrs.field(validator=limits.COUNTS)
     """Longest context in tokens."""
     gated: bool = True
     """Has the MLP a gate beside its up projection (SwiGLU)?"""
     tied: bool = False
     """Is the output head the embedding table?"""
-    dtype_bytes: int = attrs.field(default=2, validator=positive_int)
+    dtype_bytes: int = attrs.field(default=2, validator=limits.COUNTS)
     """Bytes of one weight, activation or cache element."""
     source: str = ""
 
@@ -85,7 +84,7 @@ def load(model: str) -> ModelShape:
     if shape is not None:
         return shape
     path = Path(model)
-    if path.exists() or path.suffix == ".json":
+    if model and (path.exists() or path.suffix == ".json"):
         return from_config(path / "config.json" if path.is_dir() else path)
     raise UnknownName("model", model, catalogue())
 
@@ -180,15 +179,8 @@ def _size(config: dict[str, Any], field: str, path: Path, *, default: int | None
     value = config.get(field)
     if value is None and default is not None:
         return default
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(
-            "missing" if value is None else "out of range",
-            file=path,
-            field=field,
-            value=value,
-            expected="an integer above 0",
-        )
-    return value
+    limits.COUNTS.require(value, field, file=path)
+    return cast("int", value)
 
 
 def _kv_heads(config: dict[str, Any], heads: int, path: Path) -> int:

@@ -17,6 +17,7 @@ from sched_core import (
     StepOutcome,
     StepPlan,
     configure,
+    limits,
 )
 
 
@@ -24,7 +25,9 @@ from sched_core import (
 class Recorded:
     """Every step lasts as long as it did when the run was recorded; another step is an error."""
 
-    path: str = attrs.field(metadata={"about": "file written by run --record-times"})
+    path: str = attrs.field(
+        validator=limits.text, metadata={"about": "file written by run --record-times"}
+    )
 
     def executor(self, model: str | None, *, block_size: int) -> "RecordedExecutor":
         """The model is as recorded. Raises InputError where the file cannot be used."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import attrs
 
 from hwmodels import models
-from hwmodels.checks import non_negative, positive, positive_int
+from hwmodels.checks import positive, positive_int, positive_seconds, seconds
 from hwmodels.costs import RooflineCosts
 from sched_core import Capacity, InputError, StepLoad, StepOutcome, StepPlan
 
@@ -23,7 +23,7 @@ def _from(table: str, key: str, about: str, validator: Callable[..., None] = pos
     return attrs.field(default=default, validator=validator, metadata={"about": about})
 
 
-def _given(default: float, about: str, validator: Callable[..., None] = non_negative) -> Any:
+def _given(default: float, about: str, validator: Callable[..., None] = seconds) -> Any:
     """A parameter that is the same for every GPU."""
     return attrs.field(default=default, validator=validator, metadata={"about": about})
 
@@ -51,7 +51,9 @@ class Roofline:
     ek: float = _from("fit", "ek", "share of bandwidth that reading K and V reaches")
     ea: float = _from("fit", "ea", "share of peak_flops that attention over prompts reaches")
     ce: float = _from("fit", "ce", "activation vectors moved per new token and layer")
-    cl: float = _from("fit", "cl", "fixed seconds per layer: the kernels' latencies")
+    cl: float = _from(
+        "fit", "cl", "fixed seconds per layer: the kernels' latencies", positive_seconds
+    )
     c0: float = _given(0.0, "fixed seconds per step: sampler, CPU, launch gaps")
     copy: float = _given(2e-6, "fixed seconds per copy of a swap, 2 x layers copies per block")
     overlap: bool = attrs.field(

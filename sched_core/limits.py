@@ -38,7 +38,7 @@ class Numbers:
         self.require(value, field.name)
 
     def __str__(self) -> str:
-        return f"{self.unit} from {self.low:.16g} to {self.high:.16g}"
+        return f"{self.unit} from {self.low:.12g} to {self.high:.12g}"
 
 
 @attrs.frozen
@@ -49,6 +49,9 @@ class Integers(Numbers):
 
     def holds(self, value: object) -> bool:
         return type(value) is int and self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.unit} from {self.low} to {self.high}"
 
 
 COUNTS = Integers(1)
@@ -74,7 +77,7 @@ def text(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
 def refuse(
     value: object, field: str, expected: str, *, problem: str | None = None, file: object = None
 ) -> NoReturn:
-    """Raises InputError: `value` is missing, empty or does not fit, unless `problem` knows more."""
+    """Raises InputError: `value` is missing, empty or does not fit, or has the `problem` given."""
     usual = "missing" if value is None else "empty" if value == "" else "does not fit"
     raise InputError(problem or usual, file=file, field=field, value=value, expected=expected)
 

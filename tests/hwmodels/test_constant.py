@@ -68,3 +68,27 @@ def test_a_senseless_step_is_refused(value: str) -> None:
 def test_a_senseless_swap_time_is_refused(value: float) -> None:
     with pytest.raises(InputError, match="swap_in"):
         Constant(swap_in=value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ("constant:step=1e10", "step"),
+        ("constant:step=1e-10", "step"),
+        ("constant:swap_out=1e300", "swap_out"),
+        ("a100:ec=1e-300", "ec"),
+        ("a100:memory=1e300", "memory"),
+        ("a100:cl=1e10", "cl"),
+        ("a100:copy=1e10", "copy"),
+        ("a100:tile=1.5", "tile"),
+    ],
+)
+def test_a_parameter_beyond_the_limits_is_refused(spec: str, field: str) -> None:
+    with pytest.raises(InputError, match=f"'{field}'.*; expected "):
+        build("hardware", spec)
+
+
+@pytest.mark.parametrize("spec", ["measured:path=", "recorded:path="])
+def test_an_empty_path_is_said_to_be_empty(spec: str) -> None:
+    with pytest.raises(InputError, match="field 'path': empty"):
+        build("hardware", spec)

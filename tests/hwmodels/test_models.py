@@ -90,7 +90,7 @@ def test_silence_in_a_config_means_what_the_family_means_by_it(config: Path) -> 
     ("change", "words"),
     [
         ({"hidden_size": None}, ["hidden_size", "missing"]),
-        ({"hidden_size": -4096}, ["hidden_size", "-4096", "above 0"]),
+        ({"hidden_size": -4096}, ["hidden_size", "-4096", "from 1 to 2147483647"]),
         ({"num_hidden_layers": 3.5}, ["num_hidden_layers", "3.5", "integer"]),
         ({"vocab_size": "many"}, ["vocab_size", "'many'", "integer"]),
         ({"num_key_value_heads": True}, ["num_key_value_heads", "True", "integer"]),
