@@ -36,6 +36,8 @@ def with_hardware(keys: dict[str, Any]) -> dict[str, Any]:
         raise UsageError(f"--{given[0]} and --{given[1]} say both what the steps run on")
     if device is not None and executor is None:
         raise UsageError("--device is for --executor")
+    if device == "":
+        raise UsageError("--device is empty; expected cpu, cuda or cuda:NUMBER")
     if executor is not None:
         keys["hardware"] = executor + (f":device={device}" if device else "")
     if replay is not None:

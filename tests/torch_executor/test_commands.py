@@ -7,7 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from hwmodels.measured import Measured
+from hwmodels.torch_executor import executor, setup
 from hwmodels.torch_executor.hardware import Torch
+from hwmodels.torch_executor.loaded import LoadedModel
 from sched_core.cli import main
 from sched_core.cli.hardware_real import with_costs
 
@@ -41,6 +43,7 @@ def test_a_real_run_replays_with_the_same_decisions(tmp_path: Path) -> None:
     [
         (["--executor=torch", "--hardware=h100"], "--hardware and --executor say both"),
         (["--device=cuda"], "--device is for --executor"),
+        (["--executor=torch", "--device="], "--device is empty"),
         (["--record-times=x"], "'a100' prices them, and prices them alike every time"),
         (["--executor=torch", "--model=tiny-lama"], "did you mean 'tiny-llama'"),
         (
@@ -86,13 +89,6 @@ def test_calibrate_then_validate(tmp_path: Path) -> None:
     out = str(tmp_path / "machine.toml")
     real = ("--executor=torch:threads=1", "--model=tiny-llama")
     schedfw("hardware", "calibrate", *real, f"--out={out}", "--steps=20", "--repeats=1")
-    pools = [
-        hardware.executor("tiny-llama", block_size=16).capacity(
-            block_size=16, gpu_memory_utilization=0.7, max_num_batched_tokens=2048
-        )
-        for hardware in (Torch(threads=1, costs=out), Measured(path=out))
-    ]
-    assert pools[0] == pools[1]
     found = json.loads(
         schedfw(
             "hardware", "validate", out, *real, "--format=json", "--rounds=2", "--policy=fcfs",
@@ -112,6 +108,29 @@ def test_calibrate_then_validate(tmp_path: Path) -> None:
     assert all(set(row["measured"]) == {"chunk:size=16", "fcfs"} for row in found["rankings"])
 
 
-@pytest.mark.parametrize("executor", ["torch:costs=own.toml", "constant:step=1"])
-def test_costs_of_its_own_stay(executor: str) -> None:
-    assert with_costs(executor, "machine.toml") == executor
+def test_measured_hardware_has_the_pool_of_its_executor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As large as a device's memory: that of a CPU is what is free at the moment."""
+    monkeypatch.setattr(setup, "free_bytes", device_bytes)
+    monkeypatch.setattr(executor, "free_bytes", device_bytes)
+    out = tmp_path / "machine.toml"
+    out.write_text(Torch(threads=1).measure("tiny-llama", steps=10, repeats=1))
+    for share, tokens in ((0.3, 512), (0.7, 2048)):
+        real, measured = (
+            hardware.executor("tiny-llama", block_size=16).capacity(
+                block_size=16, gpu_memory_utilization=share, max_num_batched_tokens=tokens
+            )
+            for hardware in (Torch(threads=1, costs=str(out)), Measured(path=str(out)))
+        )
+        assert real == measured
+
+
+def device_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:
+    """A share of it, but for weights, and activations of every token."""
+    return int(8e9 * utilization) - 10**9 - 5000 * tokens
+
+
+@pytest.mark.parametrize("spec", ["torch:costs=own.toml", "constant:step=1"])
+def test_costs_of_its_own_stay(spec: str) -> None:
+    assert with_costs(spec, "machine.toml") == spec
