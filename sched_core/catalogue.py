@@ -16,7 +16,7 @@ import cattrs
 from sched_core.errors import InputError, PluginLoadError, UnknownName, UsageError
 
 _SINGULAR = {"policies": "policy", "hardware": "hardware", "workloads": "workload"}
-_OURS = "schedfw"
+_OURS = "schedfw/"
 _NAME = re.compile(r"[\w.-]+")
 _STACK = re.compile(r"(?<![\d.][eE])(?<!=)\+|\+(?!\d)")  # not the plus of 1e+3, nor that of =+3
 
@@ -81,8 +81,8 @@ def _loaded(plugin: Plugin) -> Plugin:
 def find(kind: str, name: str) -> Plugin:
     """The usable plugin called `name`, or `distribution/name` where two share a name.
 
-    A name of schedfw's own stays its own, whatever else is installed. No other plugin is loaded.
-    Raises UnknownName (with the nearest name) or PluginLoadError (with the reason).
+    No other plugin is loaded. Raises UnknownName (with the nearest name) or PluginLoadError (with
+    the reason).
     """
     installed = _installed(kind)
     matches = _called(name, installed)
@@ -102,8 +102,7 @@ def find(kind: str, name: str) -> Plugin:
 
 def _called(name: str, installed: Sequence[Plugin]) -> list[Plugin]:
     dist, _, short = name.rpartition("/")
-    matches = [p for p in installed if p.name == short and dist in ("", p.distribution)]
-    return [p for p in matches if p.distribution == _OURS] or matches
+    return [p for p in installed if p.name == short and dist in ("", p.distribution)]
 
 
 def _spellings(installed: Sequence[Plugin]) -> Iterator[str]:
@@ -111,6 +110,11 @@ def _spellings(installed: Sequence[Plugin]) -> Iterator[str]:
     for plugin in installed:
         alone = _called(plugin.name, installed) == [plugin]
         yield plugin.name if alone else f"{plugin.distribution}/{plugin.name}"
+
+
+def shown(spec: str) -> str:
+    """A spec as reports print it: without the distribution where that is schedfw."""
+    return spec.removeprefix(_OURS)
 
 
 def split_stack(spec: str) -> list[str]:
@@ -144,7 +148,7 @@ def stack(spec: str) -> list[tuple[str, Callable[[], Any]]]:
     found = [_builder("policies", part) for part in split_stack(spec)]
     if len({(p.distribution, p.name) for _, p, _ in found}) < len(found):
         raise InputError("a component stands twice in the stack", field="policy", value=spec)
-    return [(name, builder) for name, _, builder in found]
+    return [(shown(name), builder) for name, _, builder in found]
 
 
 def _builder(kind: str, part: str) -> tuple[str, Plugin, Callable[[], Any]]:

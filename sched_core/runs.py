@@ -51,7 +51,7 @@ class Run:
         recorder, policy = engine.run(), engine.state.policy
         return Result(
             label=self.label,
-            policy=self.scenario.policy,
+            policy=catalogue.shown(self.scenario.policy),
             batching=self.scenario.config.batching,
             seed=self.scenario.seed,
             oracle=policy.oracle,
@@ -94,7 +94,7 @@ def plan(
             hardware=hardware,
             block_bytes=capacity.block_bytes,
             workload=workloads[seed],
-            label=f"{policy} ({mode})" if len(modes) > 1 else policy,
+            label=catalogue.shown(policy) + (f" ({mode})" if len(modes) > 1 else ""),
         )
         for policy in policies
         for mode in modes
@@ -126,8 +126,9 @@ def _check_choice(policies: Sequence[str], seeds: int) -> None:
         raise InputError("out of range", field="seeds", value=seeds, expected="at least 1")
     if not policies:
         raise InputError("no policy given", field="policies", expected="names such as fcfs")
-    for policy in policies:
-        if policies.count(policy) > 1:
+    names = [catalogue.shown(policy) for policy in policies]
+    for policy, name in zip(policies, names, strict=True):
+        if names.count(name) > 1:
             raise InputError("a policy is given twice", field="policies", value=policy)
         Policy.from_spec(policy)
 
@@ -159,18 +160,22 @@ def _workload(scenario: Scenario, seed: int) -> Workload:
     return built
 
 
+def _spec(workload: str | Workload) -> str | None:
+    return None if isinstance(workload, Workload) else catalogue.shown(workload)
+
+
 def _setting(run: Run, executor: Executor, seeds: int, modes: Sequence[Batching]) -> dict[str, Any]:
     """What makes the results repeatable."""
     scenario, workload, hardware = run.scenario, run.workload, executor.describe()
     return {
         "schedfw": version("schedfw"),
         "workload": {
-            "spec": None if scenario.workload is workload else scenario.workload,
+            "spec": _spec(scenario.workload),
             "requests": len(workload.requests),
             "dropped": {why: count for why, count in workload.dropped.items() if count},
             **workload.description,
         },
-        "hardware": {"spec": scenario.hardware, **hardware},
+        "hardware": {"spec": catalogue.shown(scenario.hardware), **hardware},
         "model": hardware.get("model"),
         "block_bytes": run.block_bytes,
         "config": attrs.asdict(scenario.config),

@@ -13,6 +13,7 @@ ELSEWHERE = {
     "E7": "test_key_times.py",
     "E8": "plugins/test_nonsense.py",
     "H3": "test_invariants.py",
+    "H4": "plugins/test_broken.py",
     "I1": "torch_executor/test_tokens.py",
     "I2": "torch_executor/test_faults.py",
     "I3": "torch_executor/test_faults.py",

@@ -65,28 +65,35 @@ def test_what_a_module_prints_while_it_loads_goes_to_stderr(site: Site) -> None:
         json.loads(done.stdout)
 
 
-def test_a_name_of_ours_stays_ours(site: Site) -> None:
+def test_a_name_of_ours_may_clash(site: Site) -> None:
     site.install("lab", POLICY, {"fcfs": "lab:Policy"})
-    for spec, decides in (("fcfs", "effective_priority"), ("lab/fcfs", "chunk_size")):
-        (result,) = json.loads(small("run", "--policy", spec, "--format", "json").stdout)[
-            "policies"
-        ]
-        assert result["policy"] == spec
-        assert next(iter(result["components"])) == decides
-    assert json.loads(small("run", "--format", "json").stdout)["policies"][0]["policy"] == "fcfs"
-    unknown = schedfw("run", "--policy", "fcsf").stderr
-    assert "did you mean 'fcfs'?" in unknown
-    assert ", fcfs, " in unknown
-    assert ", lab/fcfs, " in unknown
+    asked = ("run", "--format", "json", "--policy")
+    refused = small(*asked, "fcfs")
+    assert refused.exit_code == 2
+    assert "policy 'fcfs' is ambiguous; choose one of lab/fcfs, schedfw/fcfs" in refused.stderr
+    for spec, label, decides in (
+        ("schedfw/fcfs", "fcfs", "effective_priority"),
+        ("lab/fcfs", "lab/fcfs", "chunk_size"),
+    ):
+        (result,) = json.loads(small(*asked, spec).stdout)["policies"]
+        assert result["policy"] == label
+        assert next(iter(result["components"].items())) == (decides, [label])
+    assert ", lab/fcfs, " in (unknown := schedfw("run", "--policy", "fcsf").stderr)
+    assert ", schedfw/fcfs, " in unknown
 
 
-@pytest.mark.parametrize(("kind", "name"), [("hardware", "a100"), ("workloads", "poisson")])
-def test_a_default_of_ours_stays_ours(
-    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = [find(kind, name).entry, EntryPoint(name, "nowhere:Thing", f"schedfw.{kind}")]
-    monkeypatch.setattr(catalogue, "entry_points", lambda group: found)
-    assert find(kind, name).distribution == "schedfw"
+def test_reports_leave_the_distribution_of_schedfw_out() -> None:
+    asked = ("--hardware", "schedfw/constant:step=1", "--workload", "schedfw/poisson:n=5")
+    policies = ("--policies", "schedfw/fcfs,sjf", "--num-gpu-blocks", "900", "--format", "json")
+    printed = schedfw("compare", *asked, *policies)
+    assert "schedfw/" not in printed.stdout
+    report = json.loads(printed.stdout)
+    assert [result["policy"] for result in report["policies"]] == ["fcfs", "sjf"]
+    setting = report["setting"]
+    assert setting["hardware"]["spec"] == "constant:step=1"
+    assert setting["workload"]["spec"] == "poisson:n=5"
+    twice = schedfw("compare", "--policies", "fcfs,schedfw/fcfs")
+    assert (twice.exit_code, "given twice" in twice.stderr) == (2, True)
 
 
 def test_names_that_two_distributions_share_are_known_with_them(site: Site) -> None:
