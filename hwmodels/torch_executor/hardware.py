@@ -5,22 +5,13 @@ from typing import Any
 
 import attrs
 
-from sched_core import Executor, InputError, PluginLoadError
+from sched_core import Executor, InputError, PluginLoadError, limits
 
 DEVICES = "auto (CUDA where there is one), cpu, cuda or cuda:NUMBER"
 
 
-def _text(default: str, about: str, **more: Any) -> Any:
-    return attrs.field(default=default, metadata={"about": about}, **more)
-
-
-def _number(default: float, about: str, most: int = 2**63 - 1) -> Any:
-    def check(_: object, field: "attrs.Attribute[Any]", value: float) -> None:
-        if not 0 <= value <= most:
-            expected = f"from 0 to {most}"
-            raise InputError("out of range", field=field.name, value=value, expected=expected)
-
-    return attrs.field(default=default, validator=check, metadata={"about": about})
+def _given(default: Any, about: str, validator: Any = None) -> Any:
+    return attrs.field(default=default, validator=validator, metadata={"about": about})
 
 
 def _clock(instance: "Torch", field: "attrs.Attribute[Any]", value: str) -> None:
@@ -39,20 +30,19 @@ def _clock(instance: "Torch", field: "attrs.Attribute[Any]", value: str) -> None
 class Torch:
     """A real model on this machine's CUDA device or CPU: steps are run and timed, not priced."""
 
-    device: str = _text("auto", DEVICES)
-    dtype: str = _text("auto", "auto (the checkpoint's), float64, float32, bfloat16 or float16")
-    seed: int = _number(0, "of weights, prompts and draws")
-    threads: int = _number(0, "CPU threads; 0 leaves torch's choice", 1024)
-    clock: str = _text(
-        "wall", "wall, or cpu: without the time that other processes took", validator=_clock
+    device: str = _given("auto", DEVICES)
+    dtype: str = _given("auto", "auto (the checkpoint's), float64, float32, bfloat16 or float16")
+    seed: int = _given(0, "of weights, prompts and draws", limits.SEEDS)
+    threads: int = _given(0, "CPU threads; 0 leaves torch's choice", limits.Integers(0, 1024))
+    clock: str = _given("wall", "wall, or cpu: without the time that other processes took", _clock)
+    cuda_graphs: bool = _given(
+        False, "run decodes as CUDA graphs, padded to powers of two: fewer launches", limits.flag
     )
-    cuda_graphs: bool = attrs.field(
-        default=False,
-        metadata={"about": "run decodes as CUDA graphs, padded to powers of two: fewer launches"},
+    temperature: float = _given(
+        0.0, "0 takes the likeliest token, more draws with the seed", limits.Numbers(0, 1e6)
     )
-    temperature: float = _number(0.0, "0 takes the likeliest token, more draws with the seed")
-    costs: str = _text("", "file by hardware calibrate, for policies that compare costs")
-    prompts: str = _text("", "JSONL of texts by request id; without it prompts are random tokens")
+    costs: str = _given("", "file by hardware calibrate, for policies that compare costs")
+    prompts: str = _given("", "JSONL of texts by request id; without it prompts are random tokens")
 
     def executor(self, model: str | None, *, block_size: int) -> Executor:
         """An executor for a built-in model, or a directory with config.json and safetensors.
