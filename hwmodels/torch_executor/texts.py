@@ -11,7 +11,7 @@ import attrs
 
 from hwmodels import json_lines
 from hwmodels.torch_executor.prompts import Prompted
-from sched_core import InputError, PluginLoadError, RequestSpec, Workload, configure
+from sched_core import InputError, PluginLoadError, RequestSpec, Workload, configure, limits
 
 
 def _no_surrogate(_: object, field: "attrs.Attribute[str]", value: str) -> None:
@@ -29,8 +29,8 @@ class Text:
 
     id: str
     prompt: str = attrs.field(validator=_no_surrogate)
-    arrival: float = 0.0
-    output_len: int = 16
+    arrival: float = attrs.field(default=0.0, validator=limits.SECONDS)
+    output_len: int = attrs.field(default=16, validator=limits.TOKENS)
 
 
 @attrs.frozen(kw_only=True)

@@ -78,6 +78,7 @@ def test_another_workload_is_refused(model: Path, file: str) -> None:
         ("[]", "line 1: is no JSON object"),
         ('\n{"id": "a", "prompt": "\\ud800"}', "line 2: field 'prompt': holds half of a surrogate"),
         ('{"id": "a"}', "line 1: parameter 'prompt' is missing"),
+        ('{"id": "a", "prompt": "x", "arrival": -1}', "line 1: field 'arrival': out of range"),
         ('{"id": "a", "prompt": "x", "output": 3}', "did you mean 'output_len'"),
     ],
 )
