@@ -215,7 +215,8 @@ def validate_command(
 
     With --executor, NAME is a file written by `calibrate --out`: a workload is run for real and in
     simulation, at light load and at 1.5 times the most that can be served. `measured` is the median
-    of the rounds, `error` how far the simulation is from it.
+    of the rounds, `error` how far the simulation is from it. Policies that ask for costs are told
+    those of the file in both, unless the executor's spec says `costs=`.
     """
     _refuse_unless_executor(executor, "policy", "workload", "rounds")
     if executor is not None:
