@@ -8,6 +8,7 @@ from sched_core.config import EngineConfig
 from sched_core.errors import InputError, NoProgress, SchedfwError
 from sched_core.executor import Executor
 from sched_core.leap import leap, may_leap
+from sched_core.limits import MAX_SECONDS
 from sched_core.padding import refuse_unpaid
 from sched_core.plan import StepPlan
 from sched_core.policy import Policy
@@ -138,11 +139,11 @@ class Engine:
         self._now_ns = self.state.now_ns
 
     def _timed(self, seconds: float) -> int:
-        duration_ns = round(seconds * NANOSECONDS) if math.isfinite(seconds) else 0
-        if duration_ns <= 0:
+        duration_ns = round(seconds * NANOSECONDS) if 0 < seconds <= MAX_SECONDS else 0
+        if not 0 < duration_ns <= MAX_SECONDS * NANOSECONDS - self.state.now_ns:
             raise SchedfwError(
-                f"step {self.state.step}: the executor says it took {seconds!r} s; a step takes a "
-                "finite time > 0"
+                f"step {self.state.step}: the executor says it took {seconds!r} s; a step takes "
+                f"more than 0, and a run at most {MAX_SECONDS} s"
             )
         return duration_ns
 
@@ -191,7 +192,8 @@ def _refuse_hopeless(workload: Workload, config: EngineConfig) -> None:
         raise InputError("the workload has no request", expected="at least one request")
     raise InputError(
         f"no request of the workload can ever be served; the last one: {reason}",
-        expected="a larger pool, budget or max_model_len, or shorter requests",
+        expected="requests of at least one prompt and one output token that fit the pool, the "
+        "budget and max_model_len",
     )
 
 

@@ -109,7 +109,7 @@ def test_no_progress_names_the_oldest_and_what_is_free() -> None:
     assert "0 requests run and 2 wait" in message
 
 
-@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, 1e-12])
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, 1e-12, 1e300])
 def test_a_step_takes_a_finite_time(seconds: float) -> None:
     class Broken:
         costs = Constant().executor(None, block_size=16).costs
@@ -123,7 +123,7 @@ def test_a_step_takes_a_finite_time(seconds: float) -> None:
         Broken(),  # type: ignore[arg-type] # as much of an executor as a run needs
         Workload(requests("A(4,4,@0)")),
     )
-    with pytest.raises(SchedfwError, match="a finite time > 0"):
+    with pytest.raises(SchedfwError, match="a step takes more than 0"):
         engine.run()
 
 
@@ -221,3 +221,14 @@ def test_an_executor_is_told_of_all_who_ended_though_a_step_does_nothing() -> No
         engine.advance()
     assert empty == [2]
     assert told == ["S"]
+
+
+def test_a_clock_that_would_run_over_is_refused() -> None:
+    with pytest.raises(SchedfwError, match=r"step 2: .*took 2000.0 s; .* a run at most 9000000000"):
+        play("A(4,9,@8999995000)", hardware=Constant(step=2000.0))
+
+
+@pytest.mark.parametrize("lengths", ["4,0", "0,4", "999,4"])
+def test_what_is_expected_fits_every_refusal(lengths: str) -> None:
+    with pytest.raises(InputError, match="expected requests of at least one prompt and one output"):
+        play(f"A({lengths},@0)", num_gpu_blocks=3)
