@@ -107,7 +107,7 @@ def _called(name: str, installed: Sequence[Plugin]) -> list[Plugin]:
 
 def _spellings(installed: Sequence[Plugin]) -> Iterator[str]:
     """What to write for each: its name, where that alone means it."""
-    for plugin in installed:
+    for plugin in (p for p in installed if _NAME.fullmatch(p.name)):
         alone = _called(plugin.name, installed) == [plugin]
         yield plugin.name if alone else f"{plugin.distribution}/{plugin.name}"
 

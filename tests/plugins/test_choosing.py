@@ -140,6 +140,7 @@ def test_a_name_that_no_spec_can_hold_is_a_row_with_the_reason(site: Site, name:
     rows = json.loads(schedfw("policies", "list", "--format", "json").stdout)
     (row,) = [row for row in rows if row["distribution"] == "lab"]
     assert row["problem"].startswith("its name cannot stand in a spec string")
+    assert name not in schedfw("run", "--policy", "nobody").stderr
 
 
 @pytest.mark.parametrize("spec", ["fcfs+", "+fcfs", "fcfs++sjf", ""])
