@@ -24,7 +24,7 @@ if ! has "torch transformers"; then
 fi
 if ! has "schedfw cattrs rich-click"; then
     if [ -n "${WHEELS:-}" ]; then
-        "$python" -m pip install --quiet --no-index --find-links "$WHEELS" schedfw
+        "$python" -m pip install --quiet --no-index --no-deps "$WHEELS"/*.whl
     else
         "$python" -m pip install --quiet "$here/.."
     fi || {
