@@ -17,12 +17,13 @@ from sched_core.metrics import check_goodput
 from sched_core.request import NANOSECONDS
 from sched_core.workload import Workload
 
-DEFAULT_POLICY = "fcfs"
-DEFAULT_HARDWARE = "a100"
+DEFAULT_POLICY = "schedfw/fcfs"
+DEFAULT_HARDWARE = "schedfw/a100"
 DEFAULT_MODEL = "llama-3.1-8b"
-DEFAULT_WORKLOAD = "poisson:prompt_len=50..3000:output_len=50..1000"
-"""With the default hardware and model: a queue, a full pool and preemptions."""
-ONE_STEP_A_SECOND = "constant:step=1"
+DEFAULT_WORKLOAD = "schedfw/poisson:prompt_len=50..3000:output_len=50..1000"
+"""With the default hardware and model: a queue, a full pool and preemptions. The distribution is
+named, so that nothing that is installed can make a default ambiguous."""
+ONE_STEP_A_SECOND = "schedfw/constant:step=1"
 """The hardware of a file that counts arrivals in steps."""
 
 

@@ -8,6 +8,7 @@ import attrs
 import rich_click as click
 
 from sched_core import scenario as scenarios
+from sched_core.catalogue import shown
 from sched_core.cli.executor_options import EXECUTOR_OPTIONS, with_hardware
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError
@@ -53,13 +54,13 @@ _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
         "--workload",
         metavar="SPEC",
         help="Such as gamma:cv=3, or azure:path=FILE; see `schedfw workloads list`. "
-        f"[default: {scenarios.DEFAULT_WORKLOAD}]",
+        f"[default: {shown(scenarios.DEFAULT_WORKLOAD)}]",
     ),
     click.option(
         "--hardware",
         metavar="SPEC",
         help="Such as h100, or constant:step=0.03; see `schedfw hardware list`. "
-        f"[default: {scenarios.DEFAULT_HARDWARE}]",
+        f"[default: {shown(scenarios.DEFAULT_HARDWARE)}]",
     ),
     click.option(
         "--model",

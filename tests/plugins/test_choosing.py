@@ -11,6 +11,7 @@ from installed import Site
 from sched_core import InputError, PluginLoadError, UnknownName, catalogue
 from sched_core.catalogue import find, split_stack
 from sched_core.policy import Policy
+from sched_core.scenario import DEFAULT_HARDWARE, DEFAULT_POLICY, DEFAULT_WORKLOAD
 
 POLICY = """
 import attrs
@@ -80,6 +81,25 @@ def test_a_name_of_ours_may_clash(site: Site) -> None:
         assert next(iter(result["components"].items())) == (decides, [label])
     assert ", lab/fcfs, " in (unknown := schedfw("run", "--policy", "fcsf").stderr)
     assert ", schedfw/fcfs, " in unknown
+
+
+def test_a_default_never_clashes(site: Site) -> None:
+    site.install("lab", POLICY, {"fcfs": "lab:Policy"})
+    (result,) = json.loads(small("run", "--format", "json").stdout)["policies"]
+    assert (result["policy"], result["components"]) == ("fcfs", {"effective_priority": ["fcfs"]})
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [("policies", DEFAULT_POLICY), ("hardware", DEFAULT_HARDWARE), ("workloads", DEFAULT_WORKLOAD)],
+)
+def test_every_default_names_its_distribution(
+    kind: str, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = find(kind, spec.partition(":")[0]).entry
+    other = EntryPoint(ours.name, "nowhere:Thing", f"schedfw.{kind}")
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: [ours, other])
+    catalogue.build(kind, spec)
 
 
 def test_reports_leave_the_distribution_of_schedfw_out() -> None:

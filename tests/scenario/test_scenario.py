@@ -70,7 +70,8 @@ def test_toml_and_json_say_the_same(write: Write) -> None:
 
 def test_the_defaults_need_no_file() -> None:
     scenario = load(None)
-    assert (scenario.policy, scenario.hardware, scenario.model) == ("fcfs", "a100", "llama-3.1-8b")
+    names = (scenario.policy, scenario.hardware, scenario.model)
+    assert names == ("schedfw/fcfs", "schedfw/a100", "llama-3.1-8b")
     assert (scenario.workload, scenario.seed, scenario.horizon) == (DEFAULT_WORKLOAD, 0, None)
     assert scenario == Scenario()
 
@@ -97,10 +98,10 @@ def test_the_policy_inside_config_is_honoured(write: Write) -> None:
 def test_arrivals_in_steps_are_seconds_of_one_step_each(write: Write) -> None:
     row = {"id": "R0", "arrival_step": 3, "prompt_len": 16, "output_len": 4}
     path = write("a.json", {"requests": [row]})
-    assert load(path).hardware == "constant:step=1"
+    assert load(path).hardware == "schedfw/constant:step=1"
     assert listed(load(path))[0].arrival == 3.0
     assert load(path, {"hardware": "h100"}).hardware == "h100"
-    assert load(path, {"requests": {"workload": "closed"}}).hardware == "a100"
+    assert load(path, {"requests": {"workload": "closed"}}).hardware == "schedfw/a100"
 
 
 def test_every_key_of_a_request(write: Write) -> None:
