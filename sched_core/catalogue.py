@@ -123,13 +123,19 @@ def split_stack(spec: str) -> list[str]:
 
 
 def parse_part(part: str, *, what: str) -> tuple[str, dict[str, str]]:
-    """`name:key=value:key=value` -> (name, {key: value}); raises InputError on other shapes."""
+    """`name:key=value:key=value` -> (name, {key: value}); raises InputError on other shapes.
+
+    A value may hold colons, as in `device=cuda:1`: without `=` a piece belongs to the value before.
+    """
     name, *pairs = part.split(":")
     if not name:
         raise InputError("empty name", field=what, value=part, expected="name:key=value:key=value")
     params: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
+        if params and not equals:
+            params[next(reversed(params))] += f":{pair}"
+            continue
         if not equals or not key or key in params:
             problem = f"parameter {key!r} given twice" if key in params else "not a parameter"
             raise InputError(problem, field=what, value=pair, expected="key=value, each key once")

@@ -16,7 +16,7 @@ def check(setting: Setting) -> Outcome:
     many = "n=4:prompt_len=8..32:output_len=2..4"
     workload = f"poisson:{many if setting.quick else 'n=30:prompt_len=16..512:output_len=8..64'}"
     real = Scenario(
-        hardware=f"torch:device={setting.device}:dtype={setting.dtype}",
+        hardware=f"torch:device={setting.device}:dtype={setting.dtype}:costs={path}",
         model=setting.model,
         workload=workload,
         config=ENGINE,

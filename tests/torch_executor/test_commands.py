@@ -29,7 +29,7 @@ def schedfw(*arguments: str) -> str:
 
 
 def test_a_real_run_replays_with_the_same_decisions(tmp_path: Path) -> None:
-    times, real, again = (str(tmp_path / name) for name in ("times", "real", "again"))
+    times, real, again = (str(tmp_path / name) for name in ("ti:mes", "real", "again"))
     schedfw(
         "run", "--executor=torch:threads=1", "--device=cpu", "--model=tiny-llama", *SMALL,
         f"--record-times={times}", f"--decisions={real}",
@@ -44,6 +44,10 @@ def test_a_real_run_replays_with_the_same_decisions(tmp_path: Path) -> None:
         (["--executor=torch", "--hardware=h100"], "--hardware and --executor say both"),
         (["--device=cuda"], "--device is for --executor"),
         (["--executor=torch", "--device="], "--device is empty"),
+        (
+            ["--executor=torch", "--device=cuda:77", "--model=tiny-llama"],
+            "'device': this machine has no such CUDA device (found 'cuda:77')",
+        ),
         (["--record-times=x"], "'a100' prices them, and prices them alike every time"),
         (["--executor=torch", "--model=tiny-lama"], "did you mean 'tiny-llama'"),
         (
