@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 def check_command(context: click.Context, name: str, examples: int, style: Format) -> None:
     """Try the policy NAME, such as priority:aging=30+adaptive, on random scenarios.
 
-    Exits 1 if a check fails, and then shows the smallest scenario in which it does.
+    Exits 1 if a check fails, and then shows the smallest scenario in which it does. A note names
+    a hook that these scenarios never asked, or that never changed anything: a pass says nothing
+    about it.
     """
     results = _outcomes(name, examples)
     if style == "json":
@@ -48,7 +50,9 @@ def _outcomes(name: str, examples: int) -> "list[Outcome]":
     except ModuleNotFoundError as error:
         if error.name != "hypothesis":
             raise
-        raise UsageError("checks need hypothesis: pip install 'schedfw[test]'") from None
+        raise UsageError(
+            "checks need hypothesis: pip install 'schedfw[check]', or '.[check]' in a checkout"
+        ) from None
     from hypothesis.configuration import set_hypothesis_home_dir
 
     with TemporaryDirectory() as scratch:  # hypothesis would write into the working directory
@@ -64,8 +68,11 @@ def _print(results: "Sequence[Outcome]") -> None:
     print_table(
         ["tier", "check", "result"],
         ([r.tier, r.check, f"skip: {r.reason}" if r.status == "skip" else r.status]
-         for r in results),
+         for r in results if r.status != "note"),
     )  # fmt: skip
+    for result in results:
+        if result.status == "note":
+            click.echo(f"note: {result}")
     for result in results:
         if result.status == "fail":
             click.echo(f"{result}\n")

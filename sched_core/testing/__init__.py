@@ -10,7 +10,9 @@ from importlib.util import find_spec
 
 if find_spec("hypothesis") is None:
     raise ModuleNotFoundError(
-        "sched_core.testing needs hypothesis: pip install 'schedfw[test]'", name="hypothesis"
+        "sched_core.testing needs hypothesis: pip install 'schedfw[check]', or '.[check]' in a "
+        "checkout",
+        name="hypothesis",
     )
 
 from sched_core.testing.foolish import policies

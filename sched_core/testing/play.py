@@ -17,6 +17,7 @@ from sched_core.scenario import Scenario
 from sched_core.testing.invariants import GENERAL
 from sched_core.testing.invariants.ledger import Ledger
 from sched_core.testing.invariants.registry import Invariant
+from sched_core.testing.uses import Uses
 from sched_core.workload import Workload
 
 Decision = dict[str, Any]
@@ -92,10 +93,21 @@ def play(
     return Played(decisions, records, None, policy)
 
 
-def watched(scenario: Scenario, policy: Policy, checks: Sequence[Invariant] = GENERAL) -> Played:
-    """The same, held against invariants; `error` is an InvariantError where one is broken."""
+def watched(
+    scenario: Scenario,
+    policy: Policy,
+    checks: Sequence[Invariant] = GENERAL,
+    uses: Uses | None = None,
+) -> Played:
+    """The same, held against invariants; `error` is an InvariantError where one is broken.
+
+    `uses` counts what the hooks do.
+    """
     ledger = Ledger(checks)
-    return play(scenario, Policy([*policy.components, ("ledger", ledger)]), ledger)
+    policy = Policy([*policy.components, ("ledger", ledger)])
+    if uses is not None:
+        uses.follow(policy)
+    return play(scenario, policy, ledger)
 
 
 @lru_cache

@@ -12,6 +12,7 @@ from sched_core.testing.checks.registry import Check
 from sched_core.testing.documents import as_text, document
 from sched_core.testing.search import Found, first, smallest
 from sched_core.testing.subject import Subject
+from sched_core.testing.uses import Uses
 
 EXAMPLES = 100
 """Scenarios that each check is tried on."""
@@ -23,13 +24,14 @@ component."""
 
 @attrs.frozen
 class Outcome:
-    """What came of one check."""
+    """What came of one check; or, as a note, what no check can have seen of a hook."""
 
     check: str
+    """Its name, or the hook's."""
     tier: str
-    status: Literal["pass", "fail", "skip"]
+    status: Literal["pass", "fail", "skip", "note"]
     reason: str | None = None
-    """What is wrong, or why the check says nothing about this policy."""
+    """What is wrong, or why the check says nothing about this policy, or the hook never did."""
     scenario: dict[str, Any] | None = None
     """The smallest scenario that shows it, as the keys of a scenario file."""
 
@@ -55,22 +57,26 @@ class CheckFailed(AssertionError):
 def outcomes(policy: PolicyLike, *, examples: int = EXAMPLES) -> list[Outcome]:
     """Try every check on random scenarios, the same ones every time.
 
+    After the checks come notes: a hook that was never asked, or changed nothing, is not checked.
+
     Raises UsageError where the policy is unknown, or cannot be loaded or built.
     """
     subject = Subject.of(policy)
     found: dict[str, Outcome] = {}
+    uses = Uses()
     for scenarios in {id(check.scenarios): check.scenarios for check in CHECKS.values()}.values():
         alike = [check for check in CHECKS.values() if check.scenarios is scenarios]
-        found |= _try(subject, alike, examples)
-    return [found[name] for name in CHECKS]
+        found |= _try(subject, alike, examples, uses)
+    notes = uses.notes(subject.policy().uses)
+    return [found[name] for name in CHECKS] + [Outcome(n, "hooks", "note", why) for n, why in notes]
 
 
-def _try(subject: Subject, checks: list[Check], examples: int) -> dict[str, Outcome]:
+def _try(subject: Subject, checks: list[Check], examples: int, uses: Uses) -> dict[str, Outcome]:
     """The outcomes of checks that share their scenarios, and so their runs."""
     skips = {check.name: check.skip(subject) for check in checks}
     left = [check for check in checks if skips[check.name] is None]
     found = {c.name: Outcome(c.name, c.tier, "skip", skips[c.name]) for c in checks}
-    while left and (failure := first(subject, left, examples)):
+    while left and (failure := first(subject, left, examples, uses)):
         left.remove(failure.check)
         found[failure.check.name] = _failed(subject, smallest(failure, subject, examples))
     return found | {check.name: Outcome(check.name, check.tier, "pass") for check in left}

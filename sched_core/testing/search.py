@@ -11,6 +11,7 @@ from sched_core.testing.checks.registry import Check
 from sched_core.testing.invariants.registry import FILED
 from sched_core.testing.subject import Subject
 from sched_core.testing.trial import Trial
+from sched_core.testing.uses import Uses
 
 
 @attrs.frozen
@@ -22,12 +23,15 @@ class Found(Exception):
     scenario: Scenario
 
 
-def first(subject: Subject, checks: Sequence[Check], examples: int) -> Found | None:
+def first(
+    subject: Subject, checks: Sequence[Check], examples: int, uses: Uses | None = None
+) -> Found | None:
     """The first of `checks` to fail, and the scenario that showed it; None if all pass.
 
-    The same scenarios are tried every time, and nothing is kept between calls.
+    The same scenarios are tried every time, and nothing is kept between calls but what `uses`
+    counts.
     """
-    return _search(subject, checks, examples, [Phase.generate])
+    return _search(subject, checks, examples, [Phase.generate], uses)
 
 
 def smallest(found: Found, subject: Subject, examples: int) -> Found:
@@ -36,7 +40,11 @@ def smallest(found: Found, subject: Subject, examples: int) -> Found:
 
 
 def _search(
-    subject: Subject, checks: Sequence[Check], examples: int, phases: Sequence[Phase]
+    subject: Subject,
+    checks: Sequence[Check],
+    examples: int,
+    phases: Sequence[Phase],
+    uses: Uses | None = None,
 ) -> Found | None:
     invariants = [FILED[check.name] for check in checks if check.name in FILED]
     found: list[Found] = []
@@ -54,7 +62,7 @@ def _search(
     )
     @given(checks[0].scenarios)
     def examine(scenario: Scenario) -> None:
-        trial = Trial(subject, scenario, invariants)
+        trial = Trial(subject, scenario, invariants, uses)
         for check in checks:
             for problem in check.problems(trial):
                 found.append(Found(check, problem, scenario))

@@ -14,26 +14,39 @@ from sched_core.scenario import ONE_STEP_A_SECOND, Scenario
 from sched_core.workload import Workload
 
 LONGEST_PROMPT, LONGEST_OUTPUT = 40, 24
+SCALES = (1, 1, 1, 1, 1, 10, 10, 40)
+"""How many times larger lengths and budgets are, equally often: policies have thresholds."""
 PATIENCE = 4
 """Steps per token that a run may take to its end, before it counts as stuck."""
 
 
+def _tokens(most: int, scale: int) -> st.SearchStrategy[int]:
+    """1..most * scale tokens, in two numbers below 100: among larger ones hypothesis mixes
+    constants of whatever modules are loaded, and the scenarios are to be the same every time."""
+    coarse, fine = st.integers(0, most - 1), st.integers(0, scale - 1)
+    return st.builds(lambda many, few: 1 + scale * many + few, coarse, fine)
+
+
 @st.composite
-def workloads(draw: st.DrawFn, /, max_requests: int = 12) -> list[RequestSpec]:
-    """Few, short requests that come in bunches, so that they get in each other's way."""
+def workloads(draw: st.DrawFn, /, max_requests: int = 12, scale: int = 1) -> list[RequestSpec]:
+    """Few requests that come in bunches, so that they get in each other's way.
+
+    They are short; with a `scale` prompts are up to so many times longer, and outputs twice.
+    """
     arrival, specs = 0.0, []
     for number in range(draw(st.integers(1, max_requests))):
         arrival += draw(st.sampled_from((0.0, 0.0, 0.5, 1.0, 3.0)))
-        prompt_len = draw(st.integers(1, LONGEST_PROMPT))
+        prompt_len = draw(_tokens(LONGEST_PROMPT, scale))
         prefix = None
         if draw(st.booleans()):
-            prefix = SharedPrefix(draw(st.integers(0, 1)), draw(st.integers(0, prompt_len)))
+            group, whole = draw(st.integers(0, 1)), draw(st.integers(0, prompt_len // scale))
+            prefix = SharedPrefix(group, scale * whole)
         specs.append(
             RequestSpec(
                 f"r{number}",
                 arrival,
                 prompt_len,
-                draw(st.integers(1, LONGEST_OUTPUT)),
+                draw(_tokens(LONGEST_OUTPUT, min(scale, 2))),  # each is a step
                 draw(st.integers(0, 3)),
                 draw(st.sampled_from(("a", "b"))),
                 prefix,
@@ -54,13 +67,16 @@ def given_up(draw: st.DrawFn, /, specs: Sequence[RequestSpec]) -> list[RequestSp
 
 
 @st.composite
-def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
-    """Small engines in which budget, seats, blocks and host blocks all run short at times."""
-    budget = draw(st.sampled_from((4, 7, 16, 33, 128)))
-    block_size = draw(st.sampled_from((1, 2, 4, 16)))
-    largest = -(-(LONGEST_PROMPT + LONGEST_OUTPUT) // block_size)
+def configs(draw: st.DrawFn, /, scale: int = 1, **fixed: Any) -> EngineConfig:
+    """Small engines in which budget, seats, blocks and host blocks all run short at times.
+
+    With a `scale` budget and memory are so many times larger.
+    """
+    budget = scale * draw(st.sampled_from((4, 7, 16, 33, 128)))
+    block_size = draw(st.sampled_from((1, 2, 4, 16) if scale == 1 else (16, 64)))
+    largest = -(-scale * (LONGEST_PROMPT + LONGEST_OUTPUT) // block_size)
     chunked = draw(st.sampled_from((True, True, False)))
-    lengths = [length for length in (30, 60) if chunked or length <= budget]
+    lengths = [scale * length for length in (30, 60) if chunked or scale * length <= budget]
     drawn: dict[str, Any] = {
         "max_num_batched_tokens": budget,
         "max_num_seqs": draw(st.sampled_from([seats for seats in (1, 2, 4, 8) if seats <= budget])),
@@ -69,7 +85,7 @@ def configs(draw: st.DrawFn, /, **fixed: Any) -> EngineConfig:
         "num_gpu_blocks": largest * draw(st.sampled_from((3, 4, 4, 5, 6, 10))) // 4,
         "num_cpu_blocks": draw(st.sampled_from((0, 3, largest, 2 * largest))),
         "enable_chunked_prefill": chunked,
-        "long_prefill_token_threshold": draw(st.sampled_from((0, 0, 3, 10))),
+        "long_prefill_token_threshold": scale * draw(st.sampled_from((0, 0, 3, 10))),
         "watermark": draw(st.sampled_from((0.0, 0.0, 0.1))),
         "scheduler_reserve_full_isl": draw(st.booleans()),
         "enable_prefix_caching": draw(st.booleans()),
@@ -84,7 +100,9 @@ def scenarios(draw: st.DrawFn, /, **fixed: Any) -> Scenario:
 
     The horizon is far beyond what a policy needs that gets on at all.
     """
-    specs, config = draw(workloads()), draw(configs(**fixed))
+    scale = draw(st.sampled_from(SCALES))
+    specs = draw(workloads(12 if scale == 1 else 3, scale))
+    config = draw(configs(scale, **fixed))
     if draw(st.sampled_from((False, False, True))):
         specs = draw(given_up(specs))
     assume(any(refusal(spec, config) is None for spec in specs))

@@ -12,6 +12,7 @@ from sched_core.testing.invariants.registry import Invariant, InvariantError
 from sched_core.testing.play import Played, play, watched
 from sched_core.testing.subject import Subject
 from sched_core.testing.surroundings import Surroundings, placed
+from sched_core.testing.uses import Uses
 from sched_core.workload import Workload
 
 USUAL = Surroundings()
@@ -21,11 +22,16 @@ class Trial:
     """What the checks of a policy look at."""
 
     def __init__(
-        self, subject: Subject, scenario: Scenario, invariants: Sequence[Invariant] = ()
+        self,
+        subject: Subject,
+        scenario: Scenario,
+        invariants: Sequence[Invariant] = (),
+        uses: Uses | None = None,
     ) -> None:
         self.subject = subject
         self.scenario = scenario
         self._invariants = invariants
+        self._uses = uses
 
     @property
     def requests(self) -> Sequence[RequestSpec]:
@@ -39,7 +45,7 @@ class Trial:
         if not self._invariants:
             return self.run()
         with placed(USUAL, self.subject.modules()):
-            return watched(self.scenario, self.subject.policy(), self._invariants)
+            return watched(self.scenario, self.subject.policy(), self._invariants, self._uses)
 
     @cached_property
     def again(self) -> Played:

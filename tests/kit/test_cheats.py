@@ -293,6 +293,15 @@ class StarvesATenant:
 
 
 @attrs.define(eq=False)
+class StarvesLongPrompts:
+    """Admits nobody who has much to compute."""
+
+    @hookimpl
+    def can_admit(self, request: RequestView) -> bool:
+        return request.prompt_len < 100
+
+
+@attrs.define(eq=False)
 class LastComeFirstServed:
     priority_moves = "static"
 
@@ -329,7 +338,7 @@ CHEATS: dict[str, list[Any]] = {
     ],
     "H5 the ended are forgotten": [ForgetsNobody, ReturnsAFinishedRequest],
     "H6 no answer breaks the engine": [StopsEverybody],
-    "E6 everyone ends": [StarvesATenant],
+    "E6 everyone ends": [StarvesATenant, StarvesLongPrompts],
     "E6 no equal starves": [LastComeFirstServed],
     "G1 other processes decide alike": [OrdersByHash, OrdersByAddress],
     "G2 nothing survives a run": [CountsOverRuns],
@@ -368,13 +377,24 @@ def test_a_cheat_is_caught(name: str, cheat: Callable[[], object]) -> None:
 )
 def test_what_a_key_that_moves_should_declare(cheat: Any, declared: str, right: str) -> None:
     name = "H1 keys move as declared"
-    subject = Subject.of(cheat)
+    found = first(Subject.of(cheat), [CHECKS[name]], EXAMPLES)
+    assert found is not None
+    assert found.problem.startswith(f"effective_priority, in {cheat.__name__}, of r")
+    assert found.problem.endswith(f'with priority_moves = "{declared}"; "{right}" would be right')
+
+
+def test_a_key_that_moves_with_events_only_may_say_so() -> None:
+    assert first(Subject.of(CountsWithEvents), [CHECKS["H1 keys move as declared"]], 50) is None
+
+
+def test_a_threshold_is_found_and_shown() -> None:
+    name = "E6 everyone ends"
+    subject = Subject.of(StarvesLongPrompts)
     found = first(subject, [CHECKS[name]], EXAMPLES)
     assert found is not None
-    problem = smallest(found, subject, EXAMPLES).problem
-    assert problem.startswith(f"effective_priority, in {cheat.__name__}, of r")
-    assert problem.endswith(f'with priority_moves = "{declared}"; "{right}" would be right')
-    assert first(Subject.of(CountsWithEvents), [CHECKS[name]], EXAMPLES) is None
+    workload: Any = smallest(found, subject, EXAMPLES).scenario.workload
+    (request,) = workload.requests
+    assert (request.prompt_len // 10, request.output_len) == (10, 1)
 
 
 def test_every_check_of_policies_has_a_cheat() -> None:

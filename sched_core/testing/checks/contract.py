@@ -27,7 +27,7 @@ def _always_asked(subject: Subject) -> str | None:
     policy = subject.policy()
     if "effective_priority" not in policy.uses:
         return "it has no effective_priority"
-    return "its keys are asked in every step" if policy.moves == "time" else None
+    return "its keys are asked again and again" if policy.moves == "time" else None
 
 
 @check("H1 keys move as declared", TIER, skip=_always_asked)
