@@ -117,7 +117,8 @@ def _check_workload(run: Run) -> None:
     try:
         run.engine()
     except InputError as error:
-        place = run.workload.description.get("path") or f"workload {run.scenario.workload!r}"
+        named = catalogue.shown(str(run.scenario.workload))
+        place = run.workload.description.get("path") or f"workload {named!r}"
         raise InputError(f"{place}: {error}") from None
 
 
@@ -146,7 +147,7 @@ def _filled(scenario: Scenario, capacity: Capacity) -> EngineConfig:
     blocks = scenario.config.num_gpu_blocks or capacity.num_gpu_blocks
     if blocks is None:
         raise InputError(
-            f"hardware {scenario.hardware!r} has no memory that says how many KV blocks fit",
+            f"hardware {catalogue.shown(scenario.hardware)!r} has no memory that says how many KV blocks fit",
             field="num_gpu_blocks",
             expected="a number of blocks in the engine configuration, such as 1000",
         )

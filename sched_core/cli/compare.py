@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sched_core import experiment
+from sched_core.catalogue import shown
 from sched_core.cli.executor_options import is_modelled
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.results import print_report
@@ -54,7 +55,7 @@ def compare(
     scenario, names = chosen(file, given), policies.split(",")
     if jobs != 1 and not is_modelled(scenario):
         raise InputError(
-            f"steps of {scenario.hardware!r} may be run for real, and side by side they would "
+            f"steps of {shown(scenario.hardware)!r} may be run for real, and side by side they would "
             "disturb each other",
             field="jobs",
             value=jobs,

@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import rich_click as click
 
+from sched_core.catalogue import shown
 from sched_core.cli.executor_options import is_modelled
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.results import print_report
@@ -52,7 +53,7 @@ def run(
     scenario = chosen(file, given)
     if record_times and is_modelled(scenario):
         raise UsageError(
-            f"--record-times is for steps that are run; {scenario.hardware!r} prices them, and "
+            f"--record-times is for steps that are run; {shown(scenario.hardware)!r} prices them, and "
             "prices them alike every time"
         )
     with printed_to(output):
