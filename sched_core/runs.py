@@ -147,7 +147,8 @@ def _filled(scenario: Scenario, capacity: Capacity) -> EngineConfig:
     blocks = scenario.config.num_gpu_blocks or capacity.num_gpu_blocks
     if blocks is None:
         raise InputError(
-            f"hardware {catalogue.shown(scenario.hardware)!r} has no memory that says how many KV blocks fit",
+            f"hardware {catalogue.shown(scenario.hardware)!r} has no memory that says how many KV "
+            "blocks fit",
             field="num_gpu_blocks",
             expected="a number of blocks in the engine configuration, such as 1000",
         )

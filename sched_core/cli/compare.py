@@ -55,8 +55,8 @@ def compare(
     scenario, names = chosen(file, given), policies.split(",")
     if jobs != 1 and not is_modelled(scenario):
         raise InputError(
-            f"steps of {shown(scenario.hardware)!r} may be run for real, and side by side they would "
-            "disturb each other",
+            f"steps of {shown(scenario.hardware)!r} may be run for real, and side by side they "
+            "would disturb each other",
             field="jobs",
             value=jobs,
             expected="1",

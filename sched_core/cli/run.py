@@ -53,8 +53,8 @@ def run(
     scenario = chosen(file, given)
     if record_times and is_modelled(scenario):
         raise UsageError(
-            f"--record-times is for steps that are run; {shown(scenario.hardware)!r} prices them, and "
-            "prices them alike every time"
+            f"--record-times is for steps that are run; {shown(scenario.hardware)!r} prices them, "
+            "and prices them alike every time"
         )
     with printed_to(output):
         with _written(decisions) as lines, _written(record_times) as times:
