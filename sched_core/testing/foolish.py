@@ -56,7 +56,9 @@ def _order_running(view: SchedulerView) -> list[RequestView]:
 
 
 def _step_budget(view: SchedulerView) -> int:
-    low = 1 if view.running else 64  # with chunking off an idle engine must fit a whole prompt
+    low = 1
+    if not view.running:  # with chunking off an idle engine must fit a whole prompt
+        low = max((request.num_tokens for request in view.waiting), default=1)
     return low + int(view.rng.integers(64))
 
 
