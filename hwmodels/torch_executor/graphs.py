@@ -41,8 +41,13 @@ class DecodeGraphs:
         if self._moves != self._pool.moves:
             self._graphs, self._moves = {}, self._pool.moves  # they hold the old addresses
         bucket = _bucket(shares)
-        if bucket is None:
-            return None
+        return None if bucket is None else self._graph(bucket)
+
+    def try_one(self) -> None:
+        """Record the smallest, so that a model of which none can be recorded is refused at once."""
+        self._graph(Bucket(1, SHORTEST))
+
+    def _graph(self, bucket: Bucket) -> "DecodeGraph":
         if bucket not in self._graphs:
             self._graphs[bucket] = DecodeGraph(
                 self._model, self._pool, bucket, self._device, self._record

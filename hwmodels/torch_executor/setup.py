@@ -91,6 +91,7 @@ def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner
     pool, graphs = KVPool(loaded.layers, block_size, loaded.dtype, loaded.device), None
     if settings.cuda_graphs:
         graphs = DecodeGraphs(loaded.model, pool, loaded.device, OnCuda())
+        graphs.try_one()
     return StepRunner(
         loaded,
         pool,

@@ -179,6 +179,13 @@ def test_no_step_waits_for_the_device_before_its_tokens_are_read(name: str) -> N
     assert len(tape.notes) > 100
 
 
+def test_experts_wait_so_none_of_their_decodes_can_be_recorded() -> None:
+    runner = executor("tiny-moe", 4).runner
+    recorded = DecodeGraphs(runner.loaded.model, runner.pool, runner.loaded.device, on_tape)
+    with pytest.raises(RuntimeError, match="waits for the device"):
+        recorded.try_one()
+
+
 def test_a_tape_refuses_what_waits() -> None:
     with pytest.raises(RuntimeError, match="waits for the device"), Tape():
         torch.ones(1).item()

@@ -78,7 +78,9 @@ class PredictNoisy:
     prediction is the same.
     Parameters: `sigma`, the noise's standard deviation in ln(tokens): 0 is the oracle, 0.5 a good
     predictor, above 1 close to none, at most 10; `seed`, a whole number.
-    Fails by: it needs the truth (an oracle). Real predictors err more on long outputs.
+    Fails by: it needs the truth (an oracle). Real predictors err more on long outputs. Generated
+    requests have the same ids under every seed of a run, and so the same noise: intervals over
+    seeds leave it out.
     """
 
     oracle = True
