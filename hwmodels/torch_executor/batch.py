@@ -191,8 +191,13 @@ def _layout(
 
 def _moved(arrays: Sequence[Ints], device: torch.device) -> list[Tensor]:
     """The arrays on the device, in a single copy."""
-    flat = torch.from_numpy(np.concatenate([array.ravel() for array in arrays]))
-    if device.type == "cuda":
-        flat = flat.pin_memory().to(device, non_blocking=True)
+    flat = staged(np.concatenate([array.ravel() for array in arrays]), device)
+    flat = flat.to(device, non_blocking=True)
     parts = flat.split([array.size for array in arrays])
     return [part.view(array.shape) for part, array in zip(parts, arrays, strict=True)]
+
+
+def staged(numbers: Ints, device: torch.device) -> Tensor:
+    """On the host, from where a copy to `device` need not be waited for."""
+    on_host = torch.from_numpy(numbers)
+    return on_host.pin_memory() if device.type == "cuda" else on_host

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from hwmodels.torch_executor.batch import SHORTEST, PackedBatch, pack_decodes, unpack_decodes
+from hwmodels.torch_executor.batch import (
+    SHORTEST,
+    PackedBatch,
+    pack_decodes,
+    staged,
+    unpack_decodes,
+)
 from hwmodels.torch_executor.forward import logits
 from hwmodels.torch_executor.pool import KVPool
 from sched_core import InputError, ScheduledRequest
@@ -96,10 +102,7 @@ class DecodeGraph:
         """
         filled = [*shares, *[shares[0]] * (self._bucket.requests - len(shares))]
         numbers = pack_decodes(filled, known, self._pool.block_size, self._bucket.context)
-        on_host = torch.from_numpy(numbers)
-        if self._row.device.type == "cuda":
-            on_host = on_host.pin_memory()
-        self._row.copy_(on_host, non_blocking=True)
+        self._row.copy_(staged(numbers, self._row.device), non_blocking=True)
         return self._replay()[: len(shares)]
 
 
