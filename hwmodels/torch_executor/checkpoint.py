@@ -7,7 +7,7 @@ from typing import Any
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from hwmodels.torch_executor.attention import NAME
-from hwmodels.torch_executor.gate import check_config
+from hwmodels.torch_executor.gate import check_config, use_eager_experts
 from sched_core import InputError
 
 
@@ -26,7 +26,7 @@ def read(folder: Path, dtype: str) -> Any:
             )
     config = _config(folder)
     if dtype == "float64":
-        config.get_text_config()._experts_implementation = "eager"  # others refuse it
+        use_eager_experts(config)
     model, report = _loaded(folder, config, dtype)
     _check_whole(folder, report)
     return model

@@ -42,6 +42,11 @@ def check_config(config: Any, model: str) -> None:
         refuse(model, f"its rope_type {rope!r} depends on the longest request of a batch")
 
 
+def use_eager_experts(config: Any) -> None:
+    """Let a mixture of experts run in float64, which transformers' other kernels refuse."""
+    config.get_text_config()._experts_implementation = "eager"
+
+
 def _ropes(text: Any) -> set[str]:
     """All rope types: a configuration has one, or one per type of layer."""
     found = getattr(text, "rope_parameters", None) or getattr(text, "rope_scaling", None) or {}

@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from hwmodels.torch_executor.attention import NAME
 from hwmodels.torch_executor.checkpoint import read
-from hwmodels.torch_executor.gate import check_config, layer_shapes, refuse
+from hwmodels.torch_executor.gate import check_config, layer_shapes, refuse, use_eager_experts
 from hwmodels.torch_executor.loaded import LoadedModel
 from hwmodels.torch_executor.self_check import check_logits
 from sched_core import UnknownName
@@ -60,7 +60,7 @@ def _build(keys: dict[str, Any], dtype: str, seed: int) -> Any:
 def from_config(config: Any, dtype: torch.dtype, seed: int) -> Any:
     """A model with seeded random weights; the same seed gives the same weights."""
     check_config(config, config.model_type)
-    config._experts_implementation = "eager"  # the default kernel refuses float64
+    use_eager_experts(config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return _made(config.model_type, AutoModelForCausalLM.from_config, config, dtype=dtype)

@@ -10,6 +10,7 @@ import attrs
 import torch
 from torch import nn
 
+from hwmodels.torch_executor.gate import use_eager_experts
 from hwmodels.torch_executor.loaded import LoadedModel
 
 
@@ -17,7 +18,7 @@ def in_float64(loaded: LoadedModel, *, whole: bool) -> LoadedModel:
     """A copy on the CPU: `whole`, or as many of the first layers as show every kind of layer."""
     with nullcontext(len(loaded.layers)) if whole else _only_first(loaded.model) as count:
         twin = copy.deepcopy(loaded.model, _weights(loaded.model))
-    twin.config.get_text_config()._experts_implementation = "eager"  # others refuse float64
+    use_eager_experts(twin.config)
     return attrs.evolve(
         loaded,
         model=twin,
