@@ -9,6 +9,7 @@ import attrs
 
 from sched_core.catalogue import build
 from sched_core.errors import InputError
+from sched_core.executor import Executor
 from sched_core.experiment import simulate
 from sched_core.plan import StepLoad
 from sched_core.request import NANOSECONDS
@@ -129,13 +130,14 @@ def validate(
     plan(at_once, policies)  # refuses what is unknown or there twice
     most: float = _summary(at_once)["request_throughput"]
     found = Validation(most, [], [], [])
+    price = _pricer(simulated)
     for load, share in LOADS.items():
         same = _at_rate(workload, share * most)
         predicted = {
             policy: _figures(_summary(attrs.evolve(simulated, workload=same, policy=policy)))
             for policy in policies
         }
-        measured = _in_turns(attrs.evolve(real, workload=same), simulated, policies, rounds)
+        measured = _in_turns(attrs.evolve(real, workload=same), price, policies, rounds)
         found.steps.extend(_step_errors(load, name, runs) for name, runs in measured.items())
         rankings = list(_rankings(load, measured, predicted))
         found.figures.extend(_compared(rankings, policies))
@@ -181,28 +183,31 @@ class _Ran(NamedTuple):
     priced: list[float]
 
 
+def _pricer(simulated: Scenario) -> Callable[[StepLoad], float]:
+    hardware = build("hardware", simulated.hardware)
+    executor: Executor = hardware.executor(simulated.model, block_size=simulated.config.block_size)
+    return executor.costs.step
+
+
 def _in_turns(
-    real: Scenario, simulated: Scenario, policies: Sequence[str], rounds: int
+    real: Scenario, price: Callable[[StepLoad], float], policies: Sequence[str], rounds: int
 ) -> dict[str, list[_Ran]]:
     """The rounds of each policy. One after the other, so that none has the better hour."""
     runs: dict[str, list[_Ran]] = {policy: [] for policy in policies}
     for _ in range(rounds):
         for policy in policies:
-            runs[policy].append(_measured(attrs.evolve(real, policy=policy), simulated))
+            runs[policy].append(_measured(attrs.evolve(real, policy=policy), price))
     return runs
 
 
-def _measured(real: Scenario, simulated: Scenario) -> _Ran:
-    executor = build("hardware", simulated.hardware).executor(
-        simulated.model, block_size=simulated.config.block_size
-    )
+def _measured(real: Scenario, price: Callable[[StepLoad], float]) -> _Ran:
     took: list[float] = []
     priced: list[float] = []
 
     def watch(plan: Any, state: Any, *_: Any) -> None:
         if any(plan.load):
             took.append((state.now_ns - plan.time_ns) / NANOSECONDS)
-            priced.append(executor.costs.step(StepLoad(*plan.load)))
+            priced.append(price(StepLoad(*plan.load)))
 
     return _Ran(_figures(_summary(real, watch=watch)), took, priced)
 
