@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sched_core import EngineConfig
-from sched_core.runs import plan
-from sched_core.scenario import Scenario
+from sched_core.experiment.prepare import plan
+from sched_core.experiment.scenario import Scenario
 
 POLICY = "fcfs+chunk:size=512"
 MIB = 2**20

@@ -1,6 +1,6 @@
 """Parts of the reference that the code says already; cog puts them into the pages.
 
-`python tests/refresh_docs.py` calls it.
+`python tests/support/refresh_docs.py` calls it.
 """
 
 import inspect
@@ -12,14 +12,15 @@ from typing import Any
 import attrs
 import rich_click as click
 
-from hwmodels import costs, models
-from hwmodels.roofline import A100, GPUS, Roofline
-from sched_core.catalogue import Plugin, plugins
+from hwmodels import shapes as models
+from hwmodels.roofline import costs
+from hwmodels.roofline.gpus import A100, GPUS, Roofline
+from sched_core.catalogue.entries import Plugin, plugins
 from sched_core.cli import main
 from sched_core.cli.output import plain
 from sched_core.cli.parameters import parameters
-from sched_core.hookspecs import Decisions
-from sched_core.policy import Policy
+from sched_core.policy.hookspecs import Decisions
+from sched_core.policy.stack import Policy
 
 _OURS = ("schedfw", "schedfw-contrib-policies")
 _LABEL = re.compile(r"^(?=[A-Z][A-Za-z ]*: )", re.MULTILINE)
@@ -178,7 +179,7 @@ def constants() -> str:
 
 
 def formula() -> str:
-    """The docstring of `hwmodels.costs`, but for its first line."""
+    """The docstring of `hwmodels.roofline.costs`, but for its first line."""
     return inspect.cleandoc(costs.__doc__ or "").partition("\n\n")[2] + "\n"
 
 

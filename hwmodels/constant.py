@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from hwmodels.checks import positive_seconds, seconds
+from hwmodels.validators import positive_seconds, seconds
 from sched_core import EMPTY_LOAD, Capacity, StepLoad, StepOutcome, StepPlan
 
 

@@ -10,6 +10,9 @@ import attrs
 
 from sched_core.errors import InputError
 
+NANOSECONDS = 1_000_000_000
+"""Engine ticks in one second: the clock is an integer."""
+
 MAX_SECONDS = 9_000_000_000
 """285 years; 2**63 nanoseconds are 292."""
 

@@ -15,8 +15,8 @@ from sched_core import (
     Workload,
     simulate,
 )
-from sched_core.block_pool import BlockPool
 from sched_core.limits import MAX_COUNT, MAX_SECONDS
+from sched_core.memory.block_pool import BlockPool
 
 SPEC: dict[str, Any] = {"id": "R1", "arrival": 0.0, "prompt_len": 40, "output_len": 4}
 

@@ -3,7 +3,7 @@
 import attrs
 
 from gpu_check.check import Outcome, Setting
-from hwmodels.measured import read
+from hwmodels.measured.calibration import read
 from hwmodels.torch_executor.hardware import Torch
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import torch
 
-from hwmodels.torch_executor.models import built_in
+from hwmodels.torch_executor.model.models import built_in
 
 torch.set_num_threads(1)  # what the CPU computes here is small
 

@@ -5,8 +5,8 @@ import torch
 from gpu_check.check import Outcome, Setting
 from gpu_check.runs import BLOCK_SIZE, POLICIES, differing, expected, loaded, run
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.graphs import Compute, DecodeGraphs, OnCuda
-from hwmodels.torch_executor.pool import KVPool
+from hwmodels.torch_executor.step.graphs import Compute, DecodeGraphs, OnCuda
+from hwmodels.torch_executor.step.pool import KVPool
 
 
 def check(setting: Setting) -> Outcome:

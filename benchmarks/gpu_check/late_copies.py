@@ -12,7 +12,7 @@ import torch
 from gpu_check.check import Outcome, Setting
 from gpu_check.runs import BLOCK_SIZE, differing, expected, loaded, run
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.pool import KVPool
+from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import ScheduledRequest, Swap
 
 LONG = 400_000_000

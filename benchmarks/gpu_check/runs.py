@@ -9,9 +9,9 @@ import torch
 from gpu_check.check import Setting
 from hwmodels.constant import Constant, ConstantCosts
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.loaded import LoadedModel
-from hwmodels.torch_executor.models import load
-from hwmodels.torch_executor.prompts import SyntheticPrompts
+from hwmodels.torch_executor.model.loaded import LoadedModel
+from hwmodels.torch_executor.model.models import load
+from hwmodels.torch_executor.prompts.prompts import SyntheticPrompts
 from hwmodels.torch_executor.testing import Emitting, Watched, generated, poison_free
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, SharedPrefix, Workload
 

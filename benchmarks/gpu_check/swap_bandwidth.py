@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 
 from gpu_check.check import Outcome, Setting
-from hwmodels.torch_executor.pool import KVPool, LayerShape
+from hwmodels.torch_executor.step.pool import KVPool, LayerShape
 from sched_core import Swap
 
 LAYERS, BLOCK_SIZE = [LayerShape(8, 64, 64)] * 16, 16

@@ -5,7 +5,7 @@ import torch
 from gpu_check.check import Outcome, Setting
 from gpu_check.runs import BLOCK_SIZE, POLICIES, differing, expected, loaded, run
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.pool import KVPool
+from hwmodels.torch_executor.step.pool import KVPool
 
 
 def check(setting: Setting) -> Outcome:

@@ -1,9 +1,9 @@
 """Two policies for real and on the calibrated model, as `schedfw hardware validate` does it."""
 
 from gpu_check.check import Outcome, Setting
+from sched_core.calibration.real_runs import validate
 from sched_core.cli.hardware_real import ENGINE, document
-from sched_core.real_runs import validate
-from sched_core.scenario import Scenario
+from sched_core.experiment.scenario import Scenario
 
 POLICIES = ("fcfs", "sjf+predict-oracle")
 

@@ -10,10 +10,10 @@ from torch import Tensor
 from gpu_check.check import Outcome, Setting
 from gpu_check.runs import BLOCK_SIZE, loaded
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.forward import logits
 from hwmodels.torch_executor.measure import Part, prepare
-from hwmodels.torch_executor.pool import KVPool
-from hwmodels.torch_executor.sampling import sample
+from hwmodels.torch_executor.step.forward import logits
+from hwmodels.torch_executor.step.pool import KVPool
+from hwmodels.torch_executor.step.sampling import sample
 from sched_core import ScheduledRequest, Swap
 
 MIXED = [Part(40, 1), Part(100, 1), Part(0, 33), Part(16, 20, samples=False)]

@@ -5,7 +5,7 @@ from random import Random
 
 import attrs
 import pytest
-from sched_contrib.vtc import VirtualTokenCounter, parse_weights
+from sched_contrib.fair.vtc import VirtualTokenCounter, parse_weights
 
 from hwmodels.constant import Constant
 from sched_core import (
@@ -17,8 +17,8 @@ from sched_core import (
     Workload,
     hookimpl,
 )
-from sched_core.engine import Engine
-from sched_core.policy import Policy
+from sched_core.engine.engine import Engine
+from sched_core.policy.stack import Policy
 
 
 def serve(

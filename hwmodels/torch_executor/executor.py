@@ -7,15 +7,15 @@ from typing import ClassVar
 import attrs
 import torch
 
-from hwmodels.torch_executor.batch import PackedBatch, pack
-from hwmodels.torch_executor.clock import Stopwatch
-from hwmodels.torch_executor.forward import logits
-from hwmodels.torch_executor.graphs import DecodeGraph, DecodeGraphs
-from hwmodels.torch_executor.loaded import LoadedModel
-from hwmodels.torch_executor.memory import free_bytes
-from hwmodels.torch_executor.pool import KVPool
-from hwmodels.torch_executor.prompts import Prompts
-from hwmodels.torch_executor.sampling import sample
+from hwmodels.torch_executor.model.loaded import LoadedModel
+from hwmodels.torch_executor.prompts.prompts import Prompts
+from hwmodels.torch_executor.step.batch import PackedBatch, pack
+from hwmodels.torch_executor.step.clock import Stopwatch
+from hwmodels.torch_executor.step.forward import logits
+from hwmodels.torch_executor.step.graphs import DecodeGraph, DecodeGraphs
+from hwmodels.torch_executor.step.memory import free_bytes
+from hwmodels.torch_executor.step.pool import KVPool
+from hwmodels.torch_executor.step.sampling import sample
 from sched_core import (
     Capacity,
     Costs,

@@ -8,9 +8,9 @@ from typing import NamedTuple, Self
 import attrs
 import numpy as np
 
-from hwmodels.linear_costs import LinearCosts, fit, relative_errors
+from hwmodels.measured.linear_costs import LinearCosts, fit, relative_errors
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.loaded import LoadedModel
+from hwmodels.torch_executor.model.loaded import LoadedModel
 from sched_core import ScheduledRequest, StepLoad, Swap
 
 

@@ -8,18 +8,19 @@ from pathlib import Path
 import torch
 import transformers
 
-from hwmodels import measured
-from hwmodels.linear_costs import LinearCosts
-from hwmodels.measured import Calibration, Memory
-from hwmodels.torch_executor import measure, models
+from hwmodels.measured import calibration as measured
+from hwmodels.measured.calibration import Calibration, Memory
+from hwmodels.measured.linear_costs import LinearCosts
+from hwmodels.torch_executor import measure
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
-from hwmodels.torch_executor.graphs import DecodeGraphs, OnCuda
 from hwmodels.torch_executor.hardware import DEVICES, Torch
-from hwmodels.torch_executor.loaded import LoadedModel
-from hwmodels.torch_executor.memory import free_bytes
-from hwmodels.torch_executor.pool import KVPool
-from hwmodels.torch_executor.prompts import Prompts, SyntheticPrompts
-from hwmodels.torch_executor.texts import TextPrompts
+from hwmodels.torch_executor.model import models
+from hwmodels.torch_executor.model.loaded import LoadedModel
+from hwmodels.torch_executor.prompts.prompts import Prompts, SyntheticPrompts
+from hwmodels.torch_executor.prompts.texts import TextPrompts
+from hwmodels.torch_executor.step.graphs import DecodeGraphs, OnCuda
+from hwmodels.torch_executor.step.memory import free_bytes
+from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import InputError
 
 QUICK = 24

@@ -9,8 +9,8 @@ import attrs
 import torch
 
 from hwmodels.torch_executor.executor import TorchExecutor
-from hwmodels.torch_executor.loaded import LoadedModel
-from hwmodels.torch_executor.pool import KVPool
+from hwmodels.torch_executor.model.loaded import LoadedModel
+from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import StepOutcome, StepPlan
 
 

@@ -10,16 +10,16 @@ import rich_click as click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sched_core import experiment
-from sched_core.catalogue import shown
+from sched_core.catalogue.specs import shown
 from sched_core.cli.executor_options import is_modelled
 from sched_core.cli.output import Format, format_option
-from sched_core.cli.results import print_report
 from sched_core.cli.scenario_options import chosen, scenario_options
+from sched_core.cli.tables.report import print_report
 from sched_core.cli.whole_file import output_option, printed_to
 from sched_core.config import batching_mode
 from sched_core.errors import InputError
-from sched_core.report import Result
+from sched_core.experiment import experiment
+from sched_core.reports.report import Result
 
 
 @click.command()

@@ -6,10 +6,10 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue import build
+from sched_core.catalogue.specs import build
 from sched_core.errors import UsageError
-from sched_core.executor import Hardware
-from sched_core.scenario import Scenario
+from sched_core.execution.hardware import Hardware
+from sched_core.experiment.scenario import Scenario
 
 EXECUTOR_OPTIONS: list[Callable[[Any], Any]] = [
     click.option(

@@ -9,13 +9,7 @@ import rich_click as click
 from click.core import ParameterSource
 from click.globals import get_current_context
 
-from sched_core.catalogue import Plugin, build, plugins
-from sched_core.cli import hardware_real
-from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
-from sched_core.config import EngineConfig
-from sched_core.errors import UsageError
-from sched_core.executor import Costs, Hardware
-from sched_core.measured_steps import (
+from sched_core.calibration.measured_steps import (
     Calibrated,
     Deviation,
     MeasuredStep,
@@ -25,7 +19,15 @@ from sched_core.measured_steps import (
     read_steps,
     step_load,
 )
-from sched_core.real_runs import ROUNDS
+from sched_core.calibration.real_runs import ROUNDS
+from sched_core.catalogue.entries import Plugin, plugins
+from sched_core.catalogue.specs import build
+from sched_core.cli import hardware_real
+from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
+from sched_core.config import EngineConfig
+from sched_core.errors import UsageError
+from sched_core.execution.executor import Costs
+from sched_core.execution.hardware import Hardware
 
 _CONFIG = EngineConfig()
 _ERROR_FIELDS = [field.name for field in attrs.fields(Deviation)]

@@ -6,13 +6,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
-from sched_core.catalogue import build, find, parse_part
+from sched_core.calibration.real_runs import TIE, Validation, validate
+from sched_core.catalogue.entries import find
+from sched_core.catalogue.specs import build, parse_part
 from sched_core.cli.output import Format, print_csv, print_json, print_table
 from sched_core.cli.whole_file import whole_file
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
-from sched_core.real_runs import TIE, Validation, validate
-from sched_core.scenario import Scenario
+from sched_core.experiment.scenario import Scenario
 
 POLICIES = ("fcfs", "sjf+predict-oracle", "chunk:size=64")
 """What is compared by default: an order, a chunk size, and neither."""

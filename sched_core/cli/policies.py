@@ -6,13 +6,14 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue import Plugin, build, find, parse_part, plugins, split_stack
+from sched_core.catalogue.entries import Plugin, find, plugins
+from sched_core.catalogue.specs import build, parse_part, split_stack
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters
 from sched_core.cli.policy_checks import check_command
 from sched_core.errors import InputError, PluginLoadError
-from sched_core.hookspecs import Events
-from sched_core.policy import Policy
+from sched_core.policy.hookspecs import Events
+from sched_core.policy.stack import Policy
 
 _MOVES = {
     "static": "static: asked once, when a request enters the queue",

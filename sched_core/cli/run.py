@@ -7,19 +7,19 @@ from typing import IO, Any
 
 import rich_click as click
 
-from sched_core.catalogue import shown
+from sched_core.catalogue.specs import shown
 from sched_core.cli.executor_options import is_modelled
 from sched_core.cli.output import Format, format_option
-from sched_core.cli.results import print_report
 from sched_core.cli.scenario_options import chosen, scenario_options
-from sched_core.cli.tick_table import print_ticks
+from sched_core.cli.tables.report import print_report
+from sched_core.cli.tables.ticks import print_ticks
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
-from sched_core.decisions import writer
-from sched_core.engine import Watcher
+from sched_core.engine.engine import Watcher
 from sched_core.errors import UsageError
-from sched_core.experiment import simulate
-from sched_core.step_times import recorder
-from sched_core.ticks import Ticks
+from sched_core.experiment.experiment import simulate
+from sched_core.watchers.decision_trace import writer
+from sched_core.watchers.step_times import recorder
+from sched_core.watchers.ticks import Ticks
 
 
 @click.command()

@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args, get_origin
 import attrs
 import rich_click as click
 
-from sched_core import scenario as scenarios
-from sched_core.catalogue import shown
+from sched_core.catalogue.specs import shown
 from sched_core.cli.executor_options import EXECUTOR_OPTIONS, with_hardware
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError
-from sched_core.scenario import Scenario
+from sched_core.experiment import scenario as scenarios
+from sched_core.experiment.scenario import Scenario
 
 _ENGINE_HELP = {
     "max_num_batched_tokens": "Token budget of one step.",

@@ -5,10 +5,11 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue import Plugin, build, plugins
+from sched_core.catalogue.entries import Plugin, plugins
+from sched_core.catalogue.specs import build
 from sched_core.cli.output import Format, format_option, plain, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters, written
-from sched_core.workload_summary import summarize
+from sched_core.workload.summary import summarize
 
 _UNITS = {
     "duration": "s",

@@ -15,14 +15,14 @@ if find_spec("hypothesis") is None:
         name="hypothesis",
     )
 
-from sched_core.testing.foolish import policies
-from sched_core.testing.policy_checks import (
+from sched_core.testing.kit import (
     CheckFailed,
     Outcome,
     check_policy,
     outcomes,
     parametrize_with_policy_checks,
 )
+from sched_core.testing.random_policies import policies
 from sched_core.testing.strategies import configs, scenarios, workloads
 
 __all__ = [

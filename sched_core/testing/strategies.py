@@ -7,11 +7,11 @@ import attrs
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from sched_core.arrivals import refusal
 from sched_core.config import EngineConfig
-from sched_core.request import RequestSpec, SharedPrefix
-from sched_core.scenario import ONE_STEP_A_SECOND, Scenario
-from sched_core.workload import Workload
+from sched_core.engine.arrivals import refusal
+from sched_core.experiment.scenario import ONE_STEP_A_SECOND, Scenario
+from sched_core.workload.source import Workload
+from sched_core.workload.spec import RequestSpec, SharedPrefix
 
 LONGEST_PROMPT, LONGEST_OUTPUT = 40, 24
 SCALES = (1, 1, 1, 1, 1, 10, 10, 40)

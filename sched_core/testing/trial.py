@@ -5,15 +5,15 @@ from functools import cached_property
 
 import attrs
 
-from sched_core.request import RequestSpec
-from sched_core.scenario import Scenario
-from sched_core.testing.differences import difference
+from sched_core.experiment.scenario import Scenario
+from sched_core.testing.compare_runs import difference
+from sched_core.testing.fake_clock import Surroundings, placed
+from sched_core.testing.hook_counts import Uses
 from sched_core.testing.invariants.registry import Invariant, InvariantError
-from sched_core.testing.play import Played, play, watched
-from sched_core.testing.subject import Subject
-from sched_core.testing.surroundings import Surroundings, placed
-from sched_core.testing.uses import Uses
-from sched_core.workload import Workload
+from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.run import Played, play, watched
+from sched_core.workload.source import Workload
+from sched_core.workload.spec import RequestSpec
 
 USUAL = Surroundings()
 

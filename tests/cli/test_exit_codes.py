@@ -12,7 +12,7 @@ from command_line import schedfw, small
 
 from sched_core import hookimpl
 from sched_core.cli import main
-from sched_core.policy import Policy
+from sched_core.policy.stack import Policy
 
 COMMAND = [sys.executable, "-c", "from sched_core.cli import main; main()"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import schedfw, small
-from test_golden import GOLDEN, golden_lines, ordered
+from golden import GOLDEN, golden_lines, ordered
 
 
 @pytest.mark.parametrize("name", ["course", "014-prio", "018-prefix_prio", "033-nochunk"])

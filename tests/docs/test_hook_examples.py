@@ -8,8 +8,8 @@ import pytest
 from harness import play
 
 import sched_core
-from sched_core.hookspecs import Decisions
-from sched_core.policy import Policy
+from sched_core.policy.hookspecs import Decisions
+from sched_core.policy.stack import Policy
 
 DECISIONS = [name for name in vars(Decisions) if name[0] != "_"]
 SQUEEZED = "R0(32,32,@0,1) R1(32,32,@0,2) R2(32,32,@1,3)"

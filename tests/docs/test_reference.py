@@ -13,11 +13,11 @@ from doc_pages import ROOT
 from harness import play
 
 from sched_core import cli
-from sched_core.catalogue import plugins
+from sched_core.catalogue.entries import plugins
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
-from sched_core.experiment import compare
-from sched_core.scenario import Scenario, from_keys
+from sched_core.experiment.experiment import compare
+from sched_core.experiment.scenario import Scenario, from_keys
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -84,4 +84,4 @@ def test_generated_parts_are_up_to_date() -> None:
         text=True,
         timeout=60,
     )
-    assert done.returncode == 0, f"{done.stdout}\npython tests/refresh_docs.py writes them anew"
+    assert done.returncode == 0, f"{done.stdout}\nwrite anew: tests/support/refresh_docs.py"

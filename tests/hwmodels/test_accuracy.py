@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 import pytest
 
-from hwmodels.calibrate import START
-from hwmodels.roofline import A100, GPUS
-from sched_core.measured_steps import (
+from hwmodels.roofline.fit import START
+from hwmodels.roofline.gpus import A100, GPUS
+from sched_core.calibration.measured_steps import (
     MeasuredStep,
     Pricer,
     deviations,

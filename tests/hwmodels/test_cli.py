@@ -8,10 +8,10 @@ import attrs
 import pytest
 from click.testing import CliRunner
 
-from hwmodels.roofline import A100
+from hwmodels.roofline.gpus import A100
 from sched_core import InputError, UsageError
+from sched_core.calibration.measured_steps import step_load
 from sched_core.cli.hardware import hardware
-from sched_core.measured_steps import step_load
 
 
 def run(*arguments: str) -> str:
@@ -62,7 +62,7 @@ def test_list_shows_what_cannot_be_used(
     monkeypatch: pytest.MonkeyPatch, value: str, reason: str
 ) -> None:
     broken = EntryPoint("broken", value, "schedfw.hardware")
-    monkeypatch.setattr("sched_core.catalogue.entry_points", lambda group: [broken])
+    monkeypatch.setattr("sched_core.catalogue.entries.entry_points", lambda group: [broken])
     (entry,) = json.loads(run("list", "--format", "json"))
     assert entry["name"] == "broken"
     assert reason in entry["problem"]

@@ -6,7 +6,7 @@ import pytest
 
 from hwmodels.constant import Constant
 from sched_core import Capacity, Hardware, InputError, StepLoad, StepPlan
-from sched_core.catalogue import build
+from sched_core.catalogue.specs import build
 
 BUSY = StepLoad(decodes=3, decode_kv_tokens=90, prefills=1, prefill_tokens=500, sampled=3)
 

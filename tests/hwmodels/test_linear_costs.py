@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwmodels.linear_costs import FITTED, LinearCosts, features, fit, relative_errors
+from hwmodels.measured.linear_costs import FITTED, LinearCosts, features, fit, relative_errors
 from sched_core import InputError, StepLoad
 
 TRUE = LinearCosts(

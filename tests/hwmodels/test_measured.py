@@ -8,12 +8,12 @@ import attrs
 import pytest
 from harness import config_of, requests
 
-from hwmodels.linear_costs import LinearCosts
-from hwmodels.measured import Calibration, Measured, Memory, read
-from hwmodels.recorded import Recorded
+from hwmodels.measured.calibration import Calibration, Measured, Memory, read
+from hwmodels.measured.linear_costs import LinearCosts
+from hwmodels.measured.recorded import Recorded
 from sched_core import Engine, InputError, Policy, SchedfwError, StepOutcome, UsageError, Workload
-from sched_core.decisions import writer
-from sched_core.step_times import recorder
+from sched_core.watchers.decision_trace import writer
+from sched_core.watchers.step_times import recorder
 
 CALIBRATION = Calibration(
     model="tiny-llama",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwmodels.models import ModelShape, catalogue, load
+from hwmodels.shapes import ModelShape, catalogue, load
 from sched_core import InputError, UnknownName
 
 PUBLISHED = {

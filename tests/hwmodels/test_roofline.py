@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwmodels.roofline import A100, GPUS, Roofline
+from hwmodels.roofline.gpus import A100, GPUS, Roofline
 from sched_core import Costs, Executor, Hardware, InputError, StepLoad, StepPlan
-from sched_core.catalogue import build
+from sched_core.catalogue.specs import build
 
 GPU_NAMES = ("a100", "a100-40gb", "h100", "h200", "a10g", "l4", "l40s", "rtx-4090")
 DECODES = StepLoad(decodes=32, decode_kv_tokens=32 * 1024, sampled=32)

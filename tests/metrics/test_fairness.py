@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sched_core import RequestSpec
-from sched_core.fairness import jain
-from sched_core.metrics import summarize
+from sched_core.metrics.fairness import jain
+from sched_core.metrics.summary import summarize
 
 
 def figures(*specs: RequestSpec, **settings: Any) -> dict[str, Any]:

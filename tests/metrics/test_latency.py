@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from sched_core.latency import PERCENTILES, describe, percentiles
+from sched_core.metrics.latency import PERCENTILES, describe, percentiles
 
 PERCENTS = (0, 1, 25, 50, 90, 99, 99.9, 100)
 histograms = st.dictionaries(

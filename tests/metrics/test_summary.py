@@ -8,7 +8,7 @@ from harness import Played, play
 
 from hwmodels.constant import Constant
 from sched_core import InputError, RequestSpec, SharedPrefix, UnknownName
-from sched_core.metrics import check_goodput, request_records, summarize
+from sched_core.metrics.summary import check_goodput, request_records, summarize
 
 RECORD_KEYS = {
     *("id", "state", "reason", "tenant", "priority", "arrival", "prompt_len", "output_tokens"),

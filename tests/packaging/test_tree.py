@@ -13,7 +13,7 @@ from doc_pages import ROOT
 
 import sched_core
 import sched_core.testing
-from sched_core.catalogue import plugins
+from sched_core.catalogue.entries import plugins
 
 OURS = {"schedfw": ROOT, "schedfw-contrib-policies": ROOT / "contrib_policies"}
 PACKAGES = {

@@ -8,7 +8,7 @@ from harness import play
 from sched_plugins.policies.sjf import ShortestJobFirst
 
 from sched_core import RequestSpec
-from sched_core.policy import Policy
+from sched_core.policy.stack import Policy
 
 
 def crowd(seed: int, n: int = 40) -> list[RequestSpec]:

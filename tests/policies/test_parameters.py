@@ -4,8 +4,8 @@ import attrs
 import pytest
 
 from sched_core import InputError, SchedfwError, UnknownName
-from sched_core.catalogue import plugins
-from sched_core.policy import Policy
+from sched_core.catalogue.entries import plugins
+from sched_core.policy.stack import Policy
 
 BUILT_IN = [plugin for plugin in plugins("policies") if plugin.distribution == "schedfw"]
 

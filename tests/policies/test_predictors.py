@@ -12,7 +12,7 @@ from harness import play
 from sched_plugins.policies.predictors import PredictHistory, PredictNoisy, PredictOracle
 
 from sched_core import RequestSpec, RequestView, hookimpl
-from sched_core.policy import Policy
+from sched_core.policy.stack import Policy
 
 
 @attrs.define(eq=False)

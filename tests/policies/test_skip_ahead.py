@@ -9,8 +9,8 @@ from harness import play
 from sched_plugins.policies.skip_ahead import SkipAhead
 
 from sched_core import RequestSpec
-from sched_core.policy import Policy
-from sched_core.state import SchedulerState
+from sched_core.policy.stack import Policy
+from sched_core.scheduler.state import SchedulerState
 
 O10 = "A(96,20,@0) BIG(128,4,@1) S1(16,1,@2) S2(16,1,@2)"
 

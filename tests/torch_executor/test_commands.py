@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hwmodels.measured import Measured
+from hwmodels.measured.calibration import Measured
 from hwmodels.torch_executor import executor, setup
 from hwmodels.torch_executor.hardware import Torch
-from hwmodels.torch_executor.loaded import LoadedModel
+from hwmodels.torch_executor.model.loaded import LoadedModel
 from sched_core.cli import main
 from sched_core.cli.hardware_real import with_costs
 

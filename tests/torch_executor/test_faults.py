@@ -13,12 +13,14 @@ import torch
 from torch_runs import assert_generated, model
 from torch_storms import STORM, storm
 
-from hwmodels.torch_executor import attention, executor, self_check
-from hwmodels.torch_executor.batch import Group, PackedBatch
+from hwmodels.torch_executor import executor
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
-from hwmodels.torch_executor.models import load
-from hwmodels.torch_executor.pool import KVPool
-from hwmodels.torch_executor.prompts import SyntheticPrompts
+from hwmodels.torch_executor.model import self_check
+from hwmodels.torch_executor.model.models import load
+from hwmodels.torch_executor.prompts.prompts import SyntheticPrompts
+from hwmodels.torch_executor.step import attention
+from hwmodels.torch_executor.step.batch import Group, PackedBatch
+from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import InputError, ScheduledRequest, StepPlan
 
 Patch = pytest.MonkeyPatch

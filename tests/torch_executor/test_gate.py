@@ -10,10 +10,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig
 
-from hwmodels.torch_executor import gate, models, self_check
-from hwmodels.torch_executor.attention import Call
-from hwmodels.torch_executor.models import admitted, from_config, load
-from hwmodels.torch_executor.twin import in_float64
+from hwmodels.torch_executor.model import gate, models, self_check
+from hwmodels.torch_executor.model.models import admitted, from_config, load
+from hwmodels.torch_executor.model.twin import in_float64
+from hwmodels.torch_executor.step.attention import Call
 from sched_core import InputError, UnknownName
 
 CPU = torch.device("cpu")

@@ -13,9 +13,9 @@ import torch
 from click.testing import CliRunner, Result
 from doc_pages import ROOT
 
-from hwmodels.measured import read
-from hwmodels.torch_executor.batch import pack
-from hwmodels.torch_executor.pool import KVPool
+from hwmodels.measured.calibration import read
+from hwmodels.torch_executor.step.batch import pack
+from hwmodels.torch_executor.step.pool import KVPool
 
 Patch = pytest.MonkeyPatch
 

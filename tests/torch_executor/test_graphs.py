@@ -9,15 +9,15 @@ from torch_runs import assert_generated, executor, model
 from torch_storms import STORM, storm
 from torch_tape import Tape, on_tape
 
-from hwmodels.torch_executor import graphs
-from hwmodels.torch_executor.batch import Group
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.forward import logits
-from hwmodels.torch_executor.graphs import DecodeGraph, DecodeGraphs
 from hwmodels.torch_executor.hardware import Torch
 from hwmodels.torch_executor.measure import Part, prepare
-from hwmodels.torch_executor.sampling import sample
 from hwmodels.torch_executor.setup import check_device
+from hwmodels.torch_executor.step import graphs
+from hwmodels.torch_executor.step.batch import Group
+from hwmodels.torch_executor.step.forward import logits
+from hwmodels.torch_executor.step.graphs import DecodeGraph, DecodeGraphs
+from hwmodels.torch_executor.step.sampling import sample
 from sched_core import InputError, ScheduledRequest
 
 DENSE = ("tiny-llama", "tiny-qwen3", "tiny-mistral", "tiny-gemma")

@@ -14,7 +14,7 @@ import torch
 from torch_runs import assert_generated, executor, model
 from torch_storms import STORM
 
-from hwmodels.torch_executor.pool import KVPool, LayerShape
+from hwmodels.torch_executor.step.pool import KVPool, LayerShape
 from hwmodels.torch_executor.testing import Emitting
 from sched_core import Engine, EngineConfig, Policy, Swap, Workload
 

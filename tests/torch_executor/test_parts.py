@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwmodels.torch_executor.batch import pack
-from hwmodels.torch_executor.pool import KVPool, LayerShape, _runs
-from hwmodels.torch_executor.prompts import SyntheticPrompts
-from hwmodels.torch_executor.sampling import sample
+from hwmodels.torch_executor.prompts.prompts import SyntheticPrompts
+from hwmodels.torch_executor.step.batch import pack
+from hwmodels.torch_executor.step.pool import KVPool, LayerShape, _runs
+from hwmodels.torch_executor.step.sampling import sample
 from sched_core import HashedPrefix, RequestSpec, ScheduledRequest, SharedPrefix, Swap
 
 CPU = torch.device("cpu")

@@ -10,16 +10,16 @@ import torch
 from harness import requests
 from transformers import AutoConfig
 
-from hwmodels.linear_costs import FITTED, features
-from hwmodels.measured import Measured, read
-from hwmodels.recorded import Recorded
+from hwmodels.measured.calibration import Measured, read
+from hwmodels.measured.linear_costs import FITTED, features
+from hwmodels.measured.recorded import Recorded
 from hwmodels.torch_executor import setup
 from hwmodels.torch_executor.hardware import Torch
 from hwmodels.torch_executor.measure import Range, load_of, random_shapes, random_tokens
-from hwmodels.torch_executor.models import admitted, from_config
+from hwmodels.torch_executor.model.models import admitted, from_config
 from sched_core import Engine, EngineConfig, InputError, Policy, StepLoad, Workload
-from sched_core.decisions import writer
-from sched_core.step_times import recorder
+from sched_core.watchers.decision_trace import writer
+from sched_core.watchers.step_times import recorder
 
 SPECS = requests("A(30,9,@0) B(17,12,@0.001) C(45,20,@0.002) D(9,3,@0.006) E(20,30,@1000)")
 CONFIG = EngineConfig(

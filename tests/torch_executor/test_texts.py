@@ -11,8 +11,8 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import PreTrainedTokenizerFast
 
 from hwmodels.torch_executor.hardware import Torch
-from hwmodels.torch_executor.models import load
-from hwmodels.torch_executor.texts import TextPrompts, Texts
+from hwmodels.torch_executor.model.models import load
+from hwmodels.torch_executor.prompts.texts import TextPrompts, Texts
 from sched_core import Engine, EngineConfig, InputError, Policy, RequestSpec, UsageError, Workload
 
 TEXTS = [

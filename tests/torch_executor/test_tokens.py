@@ -9,9 +9,9 @@ from torch_runs import assert_generated, executor, run
 from torch_storms import PROMPTS, STORM, storm
 
 from sched_core import EngineConfig, Policy, RequestSpec
-from sched_core.arrivals import refusal
-from sched_core.catalogue import plugins
-from sched_core.testing.foolish import policies
+from sched_core.catalogue.entries import plugins
+from sched_core.engine.arrivals import refusal
+from sched_core.testing.random_policies import policies
 from sched_core.testing.strategies import configs
 
 MODELS = ("tiny-llama", "tiny-qwen3", "tiny-mistral", "tiny-gemma", "tiny-moe")

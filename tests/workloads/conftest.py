@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sched_core import Workload
-from sched_core.catalogue import build
+from sched_core.catalogue.specs import build
 
 Write = Callable[[str, str | bytes], Path]
 Make = Callable[..., Workload]

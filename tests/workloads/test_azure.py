@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sched_plugins.workloads.azure import parse_stamp
+from sched_plugins.workloads.traces.azure import parse_stamp
 
 from sched_core import InputError
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sched_plugins.workloads.lengths import MAX_LENGTH, Lengths, Uniform, parse_lengths
+from sched_plugins.workloads.synthetic.lengths import MAX_LENGTH, Lengths, Uniform, parse_lengths
 from scipy import stats
 
 from sched_core import InputError

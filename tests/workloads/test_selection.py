@@ -1,7 +1,7 @@
 """window, limit and time_scale, and that no row goes missing unseen."""
 
 import pytest
-from sched_plugins.workloads.trace import parse_window
+from sched_plugins.workloads.traces.trace import parse_window
 
 from sched_core import InputError
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sched_plugins.workloads.shares import Shares, parse_priorities, parse_tenants
+from sched_plugins.workloads.synthetic.shares import Shares, parse_priorities, parse_tenants
 
 from sched_core import InputError
 

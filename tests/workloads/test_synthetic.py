@@ -8,8 +8,8 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sched_plugins.workloads.arrivals import ramp
-from sched_plugins.workloads.synthetic import Gamma, Poisson
+from sched_plugins.workloads.synthetic.arrivals import ramp
+from sched_plugins.workloads.synthetic.generators import Gamma, Poisson
 from scipy import stats
 
 from sched_core import InputError, SharedPrefix, UnknownName, Workload
@@ -142,7 +142,7 @@ def test_prefixes_come_before_the_prompts_own_tokens(make: Make) -> None:
 
 def test_the_same_bytes_in_any_process() -> None:
     program = (
-        "from hashlib import sha256; from sched_core.catalogue import build; "
+        "from hashlib import sha256; from sched_core.catalogue.specs import build; "
         "spec = 'gamma:cv=2:n=500:prompt_len=lognormal,600,0.8:output_len=zipf,1,1..900'; "
         "print(sha256(repr(build('workloads', spec).build(7)).encode()).hexdigest())"
     )

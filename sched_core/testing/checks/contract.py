@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from sched_core.errors import PolicyError
+from sched_core.scheduler.views import RequestView
 from sched_core.testing.checks.registry import check
-from sched_core.testing.keys import moved
-from sched_core.testing.subject import Subject
-from sched_core.testing.surroundings import placed
+from sched_core.testing.fake_clock import placed
+from sched_core.testing.key_checks import moved
+from sched_core.testing.policy_under_test import Subject
 from sched_core.testing.trial import USUAL, Trial
-from sched_core.view import RequestView
 
 TIER = "contract"
 

@@ -4,16 +4,16 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from sched_core.request import RequestSpec
 from sched_core.testing.checks.registry import check
-from sched_core.testing.differences import difference, of_records
-from sched_core.testing.foolish import silent_component
+from sched_core.testing.compare_runs import difference, of_records
+from sched_core.testing.fake_clock import placed
 from sched_core.testing.invariants.registry import InvariantError
-from sched_core.testing.play import Played, play
-from sched_core.testing.subject import Subject
-from sched_core.testing.surroundings import placed
+from sched_core.testing.other_processes import answers
+from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.random_policies import silent_component
+from sched_core.testing.run import Played, play
 from sched_core.testing.trial import USUAL, Trial
-from sched_core.testing.twin import answers
+from sched_core.workload.spec import RequestSpec
 
 TIER = "determinism"
 

@@ -6,15 +6,15 @@ from random import Random
 
 import attrs
 
-from sched_core.arrivals import refusal
-from sched_core.request import RequestSpec
+from sched_core.engine.arrivals import refusal
 from sched_core.testing.checks.registry import check
-from sched_core.testing.differences import of_steps
-from sched_core.testing.guard import guard
-from sched_core.testing.play import Played, play
-from sched_core.testing.subject import Subject
-from sched_core.testing.surroundings import Surroundings, placed
+from sched_core.testing.compare_runs import of_steps
+from sched_core.testing.fake_clock import Surroundings, placed
+from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.run import Played, play
+from sched_core.testing.state_guard import guard
 from sched_core.testing.trial import USUAL, Trial
+from sched_core.workload.spec import RequestSpec
 
 TIER = "isolation"
 

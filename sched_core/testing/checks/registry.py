@@ -6,9 +6,9 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from sched_core.scenario import Scenario
+from sched_core.experiment.scenario import Scenario
+from sched_core.testing.policy_under_test import Subject
 from sched_core.testing.strategies import scenarios
-from sched_core.testing.subject import Subject
 from sched_core.testing.trial import Trial
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from sched_core.block_pool import BlockPool
+from sched_core.memory.block_pool import BlockPool
 from sched_core.testing.invariants.observe import Observed
 from sched_core.testing.invariants.registry import invariant
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from sched_core.metrics import request_records, summarize
+from sched_core.metrics.summary import request_records, summarize
 from sched_core.testing.invariants.observe import Ended
 from sched_core.testing.invariants.registry import invariant
 

@@ -5,20 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from sched_core.engine import Engine
-from sched_core.executor import Executor
-from sched_core.hookspecs import hookimpl
-from sched_core.plan import StepPlan
+from sched_core.engine.engine import Engine
+from sched_core.execution.executor import Executor
+from sched_core.execution.plan import StepPlan
+from sched_core.experiment.scenario import Scenario
+from sched_core.policy.hookspecs import hookimpl
 from sched_core.request import Request
-from sched_core.scenario import Scenario
-from sched_core.state import SchedulerState
+from sched_core.scheduler.state import SchedulerState
+from sched_core.scheduler.views import RequestView
 from sched_core.testing.invariants import GENERAL
 from sched_core.testing.invariants.memory import AuditedKVCache
 from sched_core.testing.invariants.observe import Ended, Observed, Progress
 from sched_core.testing.invariants.registry import Invariant, InvariantError
 from sched_core.testing.invariants.shadow import ShadowExecutor
-from sched_core.view import RequestView
-from sched_core.workload import Workload
+from sched_core.workload.source import Workload
 
 
 @attrs.define(eq=False)

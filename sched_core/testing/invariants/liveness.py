@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from sched_core.config import EngineConfig
-from sched_core.records import STATES
-from sched_core.request import RequestSpec, RequestState
+from sched_core.metrics.recorder import STATES
+from sched_core.request import RequestState
 from sched_core.testing.invariants.observe import Ended, Observed
 from sched_core.testing.invariants.order import age
 from sched_core.testing.invariants.registry import invariant
+from sched_core.workload.spec import RequestSpec
 
 
 @invariant("E1 nobody is lost", "step")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from sched_core.kv_cache import KVCache, block_key
+from sched_core.memory.kv_cache import KVCache, block_key
 from sched_core.request import Request
 from sched_core.testing.invariants.registry import Invariant, InvariantError, invariant
 

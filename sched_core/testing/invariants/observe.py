@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import attrs
 
-from sched_core.engine import Engine
-from sched_core.latency import Columns, in_state
-from sched_core.plan import StepPlan
+from sched_core.engine.engine import Engine
+from sched_core.execution.plan import StepPlan
+from sched_core.metrics.latency import Columns, in_state
 from sched_core.request import Request, RequestState
-from sched_core.state import SchedulerState
+from sched_core.scheduler.state import SchedulerState
 
 
 class Progress(NamedTuple):

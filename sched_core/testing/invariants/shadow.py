@@ -4,10 +4,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from sched_core.executor import Costs, Executor
-from sched_core.plan import ScheduledRequest, StepOutcome, StepPlan, Swap
-from sched_core.request import HashedPrefix, RequestSpec, SharedPrefix
+from sched_core.execution.executor import Costs, Executor
+from sched_core.execution.plan import ScheduledRequest, StepOutcome, StepPlan, Swap
 from sched_core.testing.invariants.registry import Invariant, InvariantError, invariant
+from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
 
 Slots = dict[tuple[int, int], Hashable]
 """(block, offset) -> the token whose K and V are there."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sched_core.metrics import request_records
+from sched_core.metrics.summary import request_records
 from sched_core.testing.invariants.observe import Ended, Observed
 from sched_core.testing.invariants.registry import invariant
 

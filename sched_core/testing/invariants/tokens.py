@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sched_core.records import STATES
+from sched_core.metrics.recorder import STATES
 from sched_core.request import RequestState
 from sched_core.testing.invariants.observe import Ended, Observed, Progress
 from sched_core.testing.invariants.registry import invariant

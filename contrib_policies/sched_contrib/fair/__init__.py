@@ -1,0 +1,1 @@
+"""Fairness among tenants."""

@@ -1,0 +1,1 @@
+"""Machines known by measuring them."""

@@ -1,0 +1,1 @@
+"""GPUs priced by a roofline."""

@@ -1,0 +1,1 @@
+"""A model, loaded and known to be run exactly."""

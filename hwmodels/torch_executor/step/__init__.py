@@ -1,0 +1,1 @@
+"""One step: a packed batch over paged memory."""

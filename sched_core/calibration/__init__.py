@@ -1,0 +1,1 @@
+"""Hardware models against measurements."""

@@ -1,0 +1,1 @@
+"""Plugins: what is installed, how a spec string names it, how its parameters are set."""

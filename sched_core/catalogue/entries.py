@@ -1,0 +1,106 @@
+"""What is installed: the entry points of a group, each loaded when it is chosen."""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import attrs
+
+from sched_core.errors import PluginLoadError, UnknownName
+
+SINGULAR = {"policies": "policy", "hardware": "hardware", "workloads": "workload"}
+_NAME = re.compile(r"[\w.-]+")
+
+
+@attrs.frozen
+class Plugin:
+    """One entry point, loaded or not."""
+
+    name: str
+    group: str
+    distribution: str
+    version: str
+    entry: EntryPoint = attrs.field(repr=False)
+    problem: str | None = None
+    """Why it cannot be used; None when it can."""
+    cls: Any = attrs.field(default=None, repr=False)
+
+    @property
+    def summary(self) -> str:
+        """First line of the class's docstring."""
+        return ((self.cls.__doc__ or "").strip().splitlines() or [""])[0] if self.cls else ""
+
+
+def plugins(kind: str) -> list[Plugin]:
+    """All plugins of `schedfw.<kind>`, by name then distribution, each loaded once.
+
+    A plugin that cannot be loaded is in the list with its `problem`; nothing is raised for it.
+    """
+    return [_loaded(plugin) for plugin in _installed(kind)]
+
+
+def _installed(kind: str) -> list[Plugin]:
+    """The same, none of them loaded: what is not asked for cannot do harm."""
+    found = {
+        (entry.name, *_origin(entry), entry.value): entry
+        for entry in entry_points(group=f"schedfw.{kind}")
+    }
+    return [Plugin(entry.name, kind, *_origin(entry), entry) for _, entry in sorted(found.items())]
+
+
+def _origin(entry: EntryPoint) -> tuple[str, str]:
+    """Name and version of the distribution; `?` where its metadata are damaged."""
+    dist = entry.dist
+    return (dist.name or "?", dist.version or "?") if dist else ("?", "?")
+
+
+def _loaded(plugin: Plugin) -> Plugin:
+    if not _NAME.fullmatch(plugin.name):
+        problem = "its name cannot stand in a spec string; use letters, digits, '-', '_' and '.'"
+        return attrs.evolve(plugin, problem=problem)
+    try:
+        with redirect_stdout(sys.stderr):  # what a module prints is no part of our output
+            cls = plugin.entry.load()
+    except (Exception, SystemExit) as error:  # anything may happen in foreign code
+        return attrs.evolve(plugin, problem=f"{type(error).__name__}: {error}")
+    if isinstance(cls, type) and attrs.has(cls):
+        return attrs.evolve(plugin, cls=cls)
+    problem = f"{plugin.entry.value} is not an attrs class; decorate it with @attrs.define"
+    return attrs.evolve(plugin, problem=problem)
+
+
+def find(kind: str, name: str) -> Plugin:
+    """The usable plugin called `name`, or `distribution/name` where two share a name.
+
+    No other plugin is loaded. Raises UnknownName (with the nearest name) or PluginLoadError (with
+    the reason).
+    """
+    installed = _installed(kind)
+    matches = _called(name, installed)
+    if not matches:
+        raise UnknownName(SINGULAR[kind], name, _spellings(installed))
+    if len(matches) > 1:
+        choices = ", ".join(f"{p.distribution}/{p.name}" for p in matches)
+        raise PluginLoadError(f"{SINGULAR[kind]} {name!r} is ambiguous; choose one of {choices}")
+    plugin = _loaded(matches[0])
+    if plugin.problem:
+        raise PluginLoadError(
+            f"{SINGULAR[kind]} {name!r} of distribution {plugin.distribution} "
+            f"cannot be used: {plugin.problem}"
+        )
+    return plugin
+
+
+def _called(name: str, installed: Sequence[Plugin]) -> list[Plugin]:
+    dist, _, short = name.rpartition("/")
+    return [p for p in installed if p.name == short and dist in ("", p.distribution)]
+
+
+def _spellings(installed: Sequence[Plugin]) -> Iterator[str]:
+    """What to write for each: its name, where that alone means it."""
+    for plugin in (p for p in installed if _NAME.fullmatch(p.name)):
+        alone = _called(plugin.name, installed) == [plugin]
+        yield plugin.name if alone else f"{plugin.distribution}/{plugin.name}"

@@ -1,0 +1,1 @@
+"""The contract with an executor or a hardware model."""

@@ -1,0 +1,155 @@
+"""A run as its user describes it: options, or a JSON or TOML file with the same keys."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+from attrs.validators import optional
+
+from sched_core.catalogue.configure import configure
+from sched_core.config import EngineConfig
+from sched_core.errors import InputError, UsageError
+from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, refuse, text
+from sched_core.metrics.summary import check_goodput
+from sched_core.workload import listed as listed_requests
+from sched_core.workload.source import Workload
+
+DEFAULT_POLICY = "schedfw/fcfs"
+DEFAULT_HARDWARE = "schedfw/a100"
+DEFAULT_MODEL = "llama-3.1-8b"
+DEFAULT_WORKLOAD = "schedfw/poisson:prompt_len=50..3000:output_len=50..1000"
+"""With the default hardware and model: a queue, a full pool and preemptions. The distribution is
+named, so that nothing that is installed can make a default ambiguous."""
+ONE_STEP_A_SECOND = "schedfw/constant:step=1"
+"""The hardware of a file that counts arrivals in steps."""
+
+
+_HORIZON = attrs.evolve(SECONDS, low=1 / NANOSECONDS)
+
+
+def _requests(instance: Any, field: "attrs.Attribute[Any]", value: object) -> None:
+    if not isinstance(value, Workload):
+        text(instance, field, value)
+
+
+def _engine(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
+    if not isinstance(value, EngineConfig):
+        refuse(value, field.name, "an EngineConfig")
+
+
+@attrs.frozen(kw_only=True)
+class Scenario:
+    """What to run on what. Names are looked up when it runs, by `simulate` or `compare`."""
+
+    policy: str = attrs.field(default=DEFAULT_POLICY, validator=text)
+    hardware: str = attrs.field(default=DEFAULT_HARDWARE, validator=text)
+    model: str | None = attrs.field(
+        default=DEFAULT_MODEL,
+        validator=optional(text),  # type: ignore[arg-type] # attrs takes the default for the type
+    )
+    workload: str | Workload = attrs.field(default=DEFAULT_WORKLOAD, validator=_requests)
+    """A spec such as `poisson:request_rate=4`, or the requests themselves."""
+    config: EngineConfig = attrs.field(factory=EngineConfig, validator=_engine)
+    seed: int = attrs.field(default=0, validator=SEEDS)
+    horizon: float | None = attrs.field(default=None, validator=optional(_HORIZON))
+    """Seconds after which the run is cut off; requests may then be unfinished."""
+    goodput: Mapping[str, float] = attrs.field(
+        factory=dict, validator=lambda _self, _field, limits: check_goodput(limits)
+    )
+    """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`."""
+
+
+@attrs.frozen(kw_only=True)
+class _File:
+    """The keys of a scenario file."""
+
+    config: dict[str, Any] = attrs.field(factory=dict)
+    policy: str | None = None
+    hardware: str | None = None
+    model: str | None = DEFAULT_MODEL
+    requests: Any = attrs.field(factory=lambda: {"workload": DEFAULT_WORKLOAD})
+    seed: int = 0
+    horizon: float | None = None
+    goodput: dict[str, float] = attrs.field(factory=dict)
+
+
+def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario in the file `path`, or the default one, with `options` laid over its keys.
+
+    Raises UnknownName or InputError naming the file, the key, the value and what would be right.
+    """
+    raw = dict(read(path)) if path else {}
+    where = str(path) if path else "options"
+    config = raw.get("config", {})
+    if isinstance(config, Mapping):
+        raw["config"] = {**config, **(options or {}).get("config", {})}
+    raw |= {key: value for key, value in (options or {}).items() if key != "config"}
+    return from_keys(raw, where)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The keys and values of a JSON file, or of a TOML one where the name ends in `.toml`."""
+    toml = path.suffix == ".toml"
+    try:
+        text = path.read_text("utf-8")
+        keys = tomllib.loads(text) if toml else json.loads(text, object_pairs_hook=_once)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"is not {'TOML' if toml else 'JSON'}: {error}",
+            file=path,
+            expected="a scenario; a trace is named by a workload",
+        ) from None
+    if not isinstance(keys, dict):
+        raise InputError("is not a scenario", file=path, expected="an object of keys")
+    return keys
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError where a key stands twice in it."""
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise ValueError(f"key {next(key for key in names if names.count(key) > 1)!r} given twice")
+    return keys
+
+
+def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
+    """The scenario that keys and values describe; `where` they stand is for the messages."""
+    file: _File = configure(_File, raw, where=where)
+    config = dict(file.config)
+    in_steps = isinstance(file.requests, list) and listed_requests.counts_steps(file.requests)
+    usual_hardware = ONE_STEP_A_SECOND if in_steps else DEFAULT_HARDWARE
+    usual_policy = config.pop("policy", DEFAULT_POLICY)  # as in the golden traces of vLLM
+    try:
+        return Scenario(
+            policy=usual_policy if file.policy is None else file.policy,
+            hardware=usual_hardware if file.hardware is None else file.hardware,
+            model=file.model,
+            workload=_workload(file.requests, where),
+            config=configure(EngineConfig, config, where="config"),
+            seed=file.seed,
+            horizon=file.horizon,
+            goodput=file.goodput,
+        )
+    except UsageError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _workload(requests: Any, where: str) -> str | Workload:
+    """`{"workload": SPEC}`, or a list of requests."""
+    if isinstance(requests, Mapping) and set(requests) == {"workload"}:
+        return str(requests["workload"])
+    if not isinstance(requests, list):
+        raise InputError(
+            "neither a list nor a workload",
+            field="requests",
+            value=requests,
+            expected='a list of requests, or {"workload": "NAME:key=value"}',
+        )
+    specs = listed_requests.parse(requests, "requests")
+    return Workload(specs, description={"kind": "listed", "path": where})

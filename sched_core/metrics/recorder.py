@@ -1,0 +1,150 @@
+"""What a run leaves behind, packed: a fixed row per ended request, and sums over the steps."""
+
+from array import array
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sched_core.execution.plan import StepPlan
+from sched_core.request import Request, RequestState
+
+COLUMNS: Final = (
+    "submitted_seq",
+    "state",
+    "tenant",
+    "priority",
+    "arrival_ns",
+    "prompt_len",
+    "output_tokens",
+    "first_scheduled_ns",
+    "first_token_ns",
+    "finish_ns",
+    "preempted_ns",
+    "preemptions",
+    "recomputed_tokens",
+    "cached_tokens",
+    "reason",
+)
+"""Integers per request; -1 stands for "never". `state`, `tenant` and `reason` are indices into
+`STATES`, `Recorder.tenants` and `Recorder.reasons`."""
+
+STATES: Final = tuple(RequestState)
+
+
+class Recorder:
+    """Collects while a run goes on; 15 integers and an id per request, no request is kept."""
+
+    def __init__(self) -> None:
+        self._rows = array("q")
+        self.ids: list[str] = []
+        self.ended_by_state = dict.fromkeys(RequestState, 0)
+        self.tenants: dict[str, int] = {}
+        self.reasons: dict[str, int] = {}
+        self._gap_ns = array("q")
+        self._gap_counts = array("q")
+        self.steps = 0
+        self.end_ns = 0
+        """When the last step ended."""
+        self.busy_ns = 0
+        """Sum of step durations."""
+        self.computed_tokens = 0
+        self.padding_tokens = 0
+        """Positions computed for nothing, in padded batches."""
+        self.recomputed_tokens = 0
+        self.preemptions = 0
+        self.swap_outs = 0
+        self.swap_ins = 0
+        self.swapped_blocks = 0
+        """Blocks copied, both ways."""
+        self.peak_blocks = 0
+        self.peak_running = 0
+        self.block_ns = 0
+        """Integral of used blocks over the steps, in block-nanoseconds."""
+        self.waiting_ns = 0
+        self.running_ns = 0
+        self.prefix_queries = 0
+        self.prefix_hits = 0
+
+    def step(
+        self, plan: StepPlan, duration_ns: int, used_blocks: int, waiting: int, running: int
+    ) -> None:
+        """Take in an executed step, before its outcome changes who waits and runs."""
+        load = plan.load
+        self._step(plan.num_tokens, duration_ns, used_blocks, waiting, running)
+        self.padding_tokens += load.decodes + load.prefill_tokens - plan.num_tokens
+        if plan.preemptions or plan.swapped_in:
+            self.preemptions += len(plan.preemptions)
+            self.swap_outs += len(plan.swapped_out)
+            self.swap_ins += len(plan.swapped_in)
+            self.swapped_blocks += load.blocks_out + load.blocks_in
+
+    def decodes(self, duration_ns: int, used_blocks: int, waiting: int, running: int) -> None:
+        """Take in a step in which every running request decoded, and nothing else happened."""
+        self._step(running, duration_ns, used_blocks, waiting, running)
+
+    def _step(self, tokens: int, duration_ns: int, used: int, waiting: int, running: int) -> None:
+        self.steps += 1
+        self.busy_ns += duration_ns
+        self.computed_tokens += tokens
+        self.block_ns += used * duration_ns
+        self.waiting_ns += waiting * duration_ns
+        self.running_ns += running * duration_ns
+        if used > self.peak_blocks:
+            self.peak_blocks = used
+        if running > self.peak_running:
+            self.peak_running = running
+
+    def gaps(self, gap_ns: int, count: int) -> None:
+        """`count` requests got a token `gap_ns` after their previous one."""
+        if self._gap_ns and self._gap_ns[-1] == gap_ns:
+            self._gap_counts[-1] += count
+        else:
+            self._gap_ns.append(gap_ns)
+            self._gap_counts.append(count)
+
+    def ended(self, request: Request) -> None:
+        """Take in a request's final row."""
+        self.ids.append(request.id)
+        self.ended_by_state[request.state] += 1
+        reason = request.reason
+        self._rows.extend(
+            (
+                request.submitted_seq,
+                STATES.index(request.state),
+                self.tenants.setdefault(request.tenant, len(self.tenants)),
+                request.priority,
+                request.arrival_ns,
+                request.prompt_len,
+                request.emitted,
+                _or_never(request.first_scheduled_ns),
+                _or_never(request.first_token_ns),
+                _or_never(request.finish_ns),
+                request.preempted_ns,
+                request.preemptions,
+                request.recomputed_tokens,
+                request.cached_tokens,
+                -1 if reason is None else self.reasons.setdefault(reason, len(self.reasons)),
+            )
+        )
+
+    def columns(self) -> dict[str, NDArray[np.int64]]:
+        """The rows by column name, in order of submission."""
+        rows = np.array(self._rows, dtype=np.int64).reshape(-1, len(COLUMNS))
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        return {name: rows[:, index] for index, name in enumerate(COLUMNS)}
+
+    def ids_in_order(self) -> list[str]:
+        """Request ids in order of submission."""
+        sequence = self._rows[:: len(COLUMNS)]
+        return [name for _, name in sorted(zip(sequence, self.ids, strict=True))]
+
+    def gap_histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(gap in ns, how often) of all inter-token gaps, sorted by gap; gaps may repeat."""
+        gaps = np.array(self._gap_ns, dtype=np.int64)
+        order = np.argsort(gaps, kind="stable")
+        return gaps[order], np.array(self._gap_counts, dtype=np.int64)[order]
+
+
+def _or_never(value: int | None) -> int:
+    return -1 if value is None else value

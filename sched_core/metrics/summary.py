@@ -1,0 +1,198 @@
+"""What a run comes to: its figures and its requests' records, as vLLM's benchmark defines them.
+
+Latencies are statistics over finished requests only; the counts of rejected, aborted and
+unfinished ones stand beside them. Seconds everywhere, None where a figure is not defined.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sched_core.errors import InputError, UnknownName
+from sched_core.limits import NANOSECONDS
+from sched_core.metrics.fairness import fairness
+from sched_core.metrics.latency import (
+    Columns,
+    Floats,
+    describe,
+    finish_ns,
+    in_state,
+    latencies,
+    reached,
+)
+from sched_core.metrics.recorder import STATES, Recorder
+from sched_core.request import RequestState
+
+GOODPUT_METRICS: Final = ("ttft", "tpot", "e2el")
+
+
+def summarize(
+    recorder: Recorder,
+    *,
+    num_blocks: int,
+    block_bytes: int = 0,
+    goodput: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The figures of one run, as plain JSON values.
+
+    `num_blocks` is the pool's size, `block_bytes` that of one block (0: unknown), `goodput` the
+    limits in milliseconds per name of GOODPUT_METRICS.
+
+    `itl` pools the gaps of all requests, of aborted and unfinished ones too.
+    """
+    rows = recorder.columns()
+    times = latencies(rows)
+    finished = in_state(rows, RequestState.FINISHED)
+    makespan = _makespan(rows, finished)
+    return {
+        **_counts(rows),
+        "steps": recorder.steps,
+        "makespan": makespan,
+        **{
+            name: describe(np.where(finished, times[name], np.nan))
+            for name in ("ttft", "tpot", "e2el", "queue_time")
+        },
+        "itl": describe(*recorder.gap_histogram()),
+        **_throughput(rows, finished, makespan),
+        **_goodput(times, rows, makespan, goodput or {}),
+        **_work(recorder, block_bytes),
+        **_occupancy(recorder, num_blocks),
+        **fairness(recorder, rows, times),
+    }
+
+
+def _counts(rows: Columns) -> dict[str, int]:
+    counts = {
+        state.value: int(in_state(rows, state).sum())
+        for state in (RequestState.FINISHED, RequestState.REJECTED, RequestState.ABORTED)
+    }
+    submitted = len(rows["state"])
+    return {"submitted": submitted, **counts, "unfinished": submitted - sum(counts.values())}
+
+
+def _makespan(rows: Columns, finished: NDArray[np.bool_]) -> float | None:
+    """First arrival to last completion, in seconds: the duration of vLLM's benchmark."""
+    if not finished.any():
+        return None
+    span = rows["finish_ns"][finished].max() - rows["arrival_ns"].min()
+    return int(span) / NANOSECONDS
+
+
+def _throughput(
+    rows: Columns, finished: NDArray[np.bool_], makespan: float | None
+) -> dict[str, float | None]:
+    """Finished requests and their tokens per second of the makespan; a token counts once."""
+    output = int(rows["output_tokens"][finished].sum())
+    prompt = int(rows["prompt_len"][finished].sum())
+    return {
+        "request_throughput": _ratio(int(finished.sum()), makespan),
+        "output_throughput": _ratio(output, makespan),
+        "total_token_throughput": _ratio(prompt + output, makespan),
+    }
+
+
+def check_goodput(limits: Mapping[str, float]) -> None:
+    """Raise UnknownName or InputError unless `limits` are milliseconds per GOODPUT_METRICS."""
+    for name, limit in limits.items():
+        if name not in GOODPUT_METRICS:
+            raise UnknownName("goodput metric", name, GOODPUT_METRICS)
+        if not 0 <= limit < float("inf"):
+            raise InputError(
+                "out of range", field=f"goodput {name}", value=limit, expected="milliseconds >= 0"
+            )
+
+
+def _goodput(
+    times: Mapping[str, Floats], rows: Columns, makespan: float | None, limits: Mapping[str, float]
+) -> dict[str, Any]:
+    """Requests within all limits: per second, and as a share of those sent (SGLang).
+
+    As in vLLM a request of one token has a TPOT of 0 here, and a limit may just be met.
+    """
+    if not limits:
+        return {"good": None, "request_goodput": None, "slo_attainment": None}
+    good = in_state(rows, RequestState.FINISHED)
+    tpot = np.where(rows["output_tokens"] > 1, times["tpot"], 0.0)
+    for name, limit in limits.items():
+        good = good & ((tpot if name == "tpot" else times[name]) <= limit * 1e6)
+    sent = int((~in_state(rows, RequestState.PENDING)).sum())
+    count = int(good.sum())
+    return {
+        "good": count,
+        "request_goodput": _ratio(count, makespan),
+        "slo_attainment": _ratio(count, sent),
+    }
+
+
+def _work(recorder: Recorder, block_bytes: int) -> dict[str, Any]:
+    """What the steps did, the repeated and the moved apart; hits and queries are in tokens."""
+    padding = recorder.padding_tokens
+    known = bool(block_bytes) or not recorder.swapped_blocks
+    return {
+        "computed_tokens": recorder.computed_tokens,
+        "recomputed_tokens": recorder.recomputed_tokens,
+        "recompute_tax": _ratio(recorder.recomputed_tokens, recorder.computed_tokens),
+        "padding_share": _ratio(padding, recorder.computed_tokens + padding) if padding else None,
+        "preemptions": recorder.preemptions,
+        "swap_outs": recorder.swap_outs,
+        "swap_ins": recorder.swap_ins,
+        "swapped_blocks": recorder.swapped_blocks,
+        "swapped_bytes": recorder.swapped_blocks * block_bytes if known else None,
+        "prefix_hit_rate": _ratio(recorder.prefix_hits, recorder.prefix_queries),
+    }
+
+
+def _occupancy(recorder: Recorder, num_blocks: int) -> dict[str, Any]:
+    """Means over the time in which steps ran."""
+    busy = recorder.busy_ns
+    return {
+        "peak_blocks": recorder.peak_blocks,
+        "kv_use": {
+            "mean": _ratio(recorder.block_ns, busy * num_blocks),
+            "peak": recorder.peak_blocks / num_blocks,
+        },
+        "waiting": {"mean": _ratio(recorder.waiting_ns, busy)},
+        "running": {"mean": _ratio(recorder.running_ns, busy), "peak": recorder.peak_running},
+    }
+
+
+def _ratio(part: float, whole: float | None) -> float | None:
+    return part / whole if whole else None
+
+
+def request_records(recorder: Recorder) -> list[dict[str, Any]]:
+    """One record per request, in order of submission; seconds, None where not defined."""
+    rows = recorder.columns()
+    times = latencies(rows)
+    columns: dict[str, Sequence[object]] = {
+        "id": recorder.ids_in_order(),
+        "state": [STATES[index].value for index in rows["state"]],
+        "reason": _named(recorder.reasons, rows["reason"]),
+        "tenant": _named(recorder.tenants, rows["tenant"]),
+        "priority": rows["priority"].tolist(),
+        "arrival": _seconds(rows["arrival_ns"]),
+        "prompt_len": rows["prompt_len"].tolist(),
+        "output_tokens": rows["output_tokens"].tolist(),
+        "first_scheduled": _seconds(reached(rows["first_scheduled_ns"])),
+        "first_token": _seconds(reached(rows["first_token_ns"])),
+        "finish": _seconds(finish_ns(rows)),
+        **{name: _seconds(times[name]) for name in ("ttft", "tpot", "e2el", "queue_time")},
+        "preempted_time": _seconds(rows["preempted_ns"]),
+        **{
+            name: rows[name].tolist()
+            for name in ("preemptions", "recomputed_tokens", "cached_tokens")
+        },
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _seconds(nanoseconds: NDArray[Any]) -> list[float | None]:
+    return [None if ns != ns else ns / NANOSECONDS for ns in nanoseconds.tolist()]
+
+
+def _named(names: Mapping[str, int], indices: NDArray[np.int64]) -> list[str | None]:
+    """The texts that a column of indices stands for; None for -1."""
+    texts: list[str | None] = [*names, None]
+    return [texts[index] for index in indices]

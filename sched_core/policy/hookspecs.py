@@ -1,0 +1,229 @@
+"""The decisions a policy takes, and the events it may watch.
+
+A component is an attrs class; its methods marked `@hookimpl` answer some of these hooks and may
+leave out arguments that they do not need. Two rules hold everywhere:
+
+* None means "no opinion": the next component of the stack is asked, the engine's vLLM default
+  last. "Nobody" is `NO_VICTIM`; "none" is an empty iterable.
+* Everything handed in is read-only, shows the present only, and is valid during the call.
+  Observers are told after the fact and may answer nothing.
+
+Each entry says: what is asked, the arguments with units, what may be returned, what happens on
+None, when it is called, and an example.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Final
+
+import pluggy
+
+from sched_core.execution.plan import PreemptMode
+from sched_core.scheduler.views import RequestView, SchedulerView
+
+PROJECT = "schedfw"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+class _NoVictim(Enum):
+    NO_VICTIM = "nobody"
+
+
+RECOMPUTE: Final = PreemptMode.RECOMPUTE
+SWAP: Final = PreemptMode.SWAP
+NO_VICTIM: Final = _NoVictim.NO_VICTIM
+"""Answer of `select_victim` that means: preempt nobody."""
+
+
+class Decisions:
+    """Questions: the leftmost component with an opinion decides."""
+
+    @hookspec(firstresult=True)
+    def effective_priority(self, request: RequestView, now: float) -> float | None:
+        """Who goes first? Orders the waiting queue and, by default, picks the victim.
+
+        Arguments: `request`; `now` in seconds.
+        Answer: a finite number, lower is served first; ties go by arrival, then submission.
+        On None: 0 for everyone, which is first come, first served.
+        Called: as the class attribute `priority_moves` says: "static" once whenever the request
+        enters the queue, "event" again after something happened to it or to its tenant, "time"
+        (the default) again and again; both when admission begins to scan the queue, which a step
+        without budget or seats left does not do.
+
+            @hookimpl
+            def effective_priority(self, request):
+                return request.prompt_len
+        """
+
+    @hookspec(firstresult=True)
+    def select_admissions(self, view: SchedulerView) -> Iterable[RequestView] | None:
+        """Which waiting requests join the batch now?
+
+        Arguments: `view`; `view.waiting` is in order of effective priority.
+        Answer: an iterable of waiting requests, best a generator: each one yielded is admitted at
+        once if it fits, so that the next yield sees the new state. The first that does not fit
+        (and gets no room from `select_victim`) ends admission.
+        On None: `view.waiting` in order, so the head blocks those behind it, as in vLLM.
+        Called: in every step that preempted nobody, has budget and seats left, and has waiters.
+
+            @hookimpl
+            def select_admissions(self, view):
+                return (request for request in view.waiting if view.fits(request))
+        """
+
+    @hookspec(firstresult=True)
+    def chunk_size(self, view: SchedulerView, request: RequestView, limit: int) -> int | None:
+        """How much of a prompt runs in this step?
+
+        Arguments: `view`; `request`, in or before its prefill; `limit`, the most tokens allowed.
+        Answer: 0..limit tokens; more is cut to limit; 0 leaves the request out of this step.
+        On None: `limit`.
+        Called: for every request that prefills (or recomputes) in a step, never for a decode, and
+        per `view.fits(request)`. Not called with enable_chunked_prefill off.
+
+            @hookimpl
+            def chunk_size(self, limit):
+                return min(limit, 512)
+        """
+
+    @hookspec(firstresult=True)
+    def select_victim(
+        self, view: SchedulerView, beneficiary: RequestView
+    ) -> "RequestView | _NoVictim | None":
+        """Whose memory is taken when blocks are short?
+
+        Arguments: `view`; `beneficiary`, the request that lacks blocks. It is running
+        (`beneficiary.is_running`) or a waiting one that was chosen for admission.
+        Answer: a running request, which may be the beneficiary itself, or NO_VICTIM: a running
+        beneficiary then stalls for this step, a waiting one is not admitted.
+        On None: for a running beneficiary the one with the worst effective priority, then the
+        latest arrival; for a waiting one nobody, as in vLLM.
+        Called: again until the beneficiary fits or was itself the victim.
+
+            @hookimpl
+            def select_victim(self, view, beneficiary):
+                if beneficiary.is_running:
+                    return max(view.victims, key=lambda request: request.num_blocks)
+        """
+
+    @hookspec(firstresult=True)
+    def choose_preempt_mode(self, view: SchedulerView, victim: RequestView) -> PreemptMode | None:
+        """Recompute the victim's KV cache later, or swap it to the host?
+
+        Arguments: `view`, with `view.costs` in seconds; `victim`.
+        Answer: RECOMPUTE or SWAP.
+        On None: RECOMPUTE, all that vLLM V1 has.
+        Called: once per preemption, before any block is freed.
+
+            @hookimpl
+            def choose_preempt_mode(self, victim):
+                return SWAP if victim.num_computed_tokens > 4096 else RECOMPUTE
+        """
+
+    @hookspec(firstresult=True)
+    def predict_output(
+        self, request: RequestView, true_output_len: Callable[[RequestView], int] | None
+    ) -> float | None:
+        """How many tokens will this request emit in all?
+
+        Arguments: `request`; `true_output_len`, a function for components that declare
+        `oracle = True`, None for all others.
+        Answer: a finite number of tokens >= 0.
+        On None: `request.predicted_output` is None.
+        Called: whenever a component reads `request.predicted_output`.
+
+            @hookimpl
+            def predict_output(self, request):
+                return 2.0 * request.prompt_len
+        """
+
+    @hookspec(firstresult=True)
+    def can_admit(self, view: SchedulerView, request: RequestView) -> bool | None:
+        """Is this waiting request allowed in, memory and budget aside?
+
+        Arguments: `view`; `request`, next in admission order.
+        Answer: True, or False: the request does not fit, and without `select_admissions` those
+        behind it wait as well.
+        On None: True.
+        Called: once per admission attempt and per `view.fits(request)`.
+
+            @hookimpl
+            def can_admit(self, view, request):
+                return len(view.running) < 8
+        """
+
+    @hookspec(firstresult=True)
+    def reserve_blocks(self, view: SchedulerView, request: RequestView) -> int | None:
+        """How many blocks must be free before this request is admitted?
+
+        Arguments: `view`; `request`.
+        Answer: blocks >= 0. They are a threshold, not an allocation; the blocks of the first
+        chunk must be free in any case.
+        On None: the blocks of its whole known sequence (only of the first chunk with
+        scheduler_reserve_full_isl off), plus the watermark while something is running.
+        Called: once per admission attempt and per `view.fits(request)`.
+
+            @hookimpl
+            def reserve_blocks(self, view, request):
+                return view.blocks_needed(request) + len(view.running)
+        """
+
+    @hookspec(firstresult=True)
+    def order_running(self, view: SchedulerView) -> Iterable[RequestView] | None:
+        """Who of the running requests runs in this step, in which order?
+
+        Arguments: `view`; `view.running` is in order of admission.
+        Answer: running requests, each at most once. Whoever is left out keeps its blocks and
+        waits for a later step.
+        On None: all of them, in order of admission.
+        Called: at the start of every step with something running. A policy with this hook gives
+        up the fast path for undisturbed decodes.
+
+            @hookimpl
+            def order_running(self, view):
+                return sorted(view.running, key=lambda request: request.is_prefill)
+        """
+
+    @hookspec(firstresult=True)
+    def step_budget(self, view: SchedulerView) -> int | None:
+        """How many tokens may this step compute?
+
+        Arguments: `view`, before anything is granted.
+        Answer: 1..max_num_batched_tokens; more is cut.
+        On None: max_num_batched_tokens.
+        Called: at the start of every step.
+
+            @hookimpl
+            def step_budget(self, view):
+                return 512 if view.running else 2048
+        """
+
+
+class Events:
+    """Observers: every component of the stack is told, left to right.
+
+    `now` is when it happened, so it may go back: arrivals within a step are told after what that
+    step computed, with times before its end.
+    """
+
+    @hookspec
+    def request_arrived(self, request: RequestView, now: float) -> None:
+        """`request` entered the system at `now` seconds, also one that is rejected at once."""
+
+    @hookspec
+    def request_admitted(self, request: RequestView, now: float) -> None:
+        """`request` joined the batch, for the first time or again after a preemption."""
+
+    @hookspec
+    def tokens_computed(self, request: RequestView, num_tokens: int, now: float) -> None:
+        """The step that ended at `now` computed `num_tokens` positions of `request`."""
+
+    @hookspec
+    def request_preempted(self, request: RequestView, mode: PreemptMode, now: float) -> None:
+        """`request` lost its place; `mode` is what really happened, after any fall-back."""
+
+    @hookspec
+    def request_finished(self, request: RequestView, now: float) -> None:
+        """`request` ended; `request.state` says how: FINISHED, REJECTED or ABORTED. Told exactly
+        once per request that arrived; drop what is kept for it here."""

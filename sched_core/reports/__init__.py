@@ -1,0 +1,1 @@
+"""What several runs come to, side by side."""

@@ -1,0 +1,79 @@
+"""What runs came to, and how the policies differ."""
+
+from typing import Any
+
+import attrs
+
+from sched_core.metrics.recorder import Recorder
+from sched_core.metrics.summary import request_records
+from sched_core.reports.differences import Difference, differences
+
+SCHEMA = 1
+"""Version of `Report.document`."""
+
+
+@attrs.frozen(kw_only=True)
+class Result:
+    """What one policy made of one workload."""
+
+    label: str
+    """Its column in a comparison."""
+    policy: str
+    batching: str
+    seed: int
+    oracle: bool
+    """Did a component see the true output lengths?"""
+    components: dict[str, list[str]]
+    """Hook -> the components that answered it."""
+    summary: dict[str, Any]
+    recorder: Recorder = attrs.field(repr=False)
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """One record per request, in order of submission."""
+        return request_records(self.recorder)
+
+    def document(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        return {
+            "policy": self.policy,
+            "batching": self.batching,
+            "seed": self.seed,
+            "oracle": self.oracle,
+            "components": self.components,
+            "summary": self.summary,
+            "requests": self.requests,
+        }
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """Results that share a setting: policies in the order given, the seeds of each in a row."""
+
+    setting: dict[str, Any]
+    results: list[Result]
+
+    @property
+    def summaries(self) -> dict[str, list[dict[str, Any]]]:
+        """Column -> its summaries, one per seed."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for result in self.results:
+            found.setdefault(result.label, []).append(result.summary)
+        return found
+
+    def differences(self) -> list[Difference]:
+        """Of every other policy to the first one, paired by seed."""
+        return differences(self.summaries)
+
+    def document(self) -> dict[str, Any]:
+        """All of it as plain JSON values, the same for `run` and `compare`.
+
+        With several seeds a policy has one entry per seed, and `differences` are there too.
+        """
+        paired = self.setting["seeds"] > 1
+        return {
+            "schema": SCHEMA,
+            "setting": self.setting,
+            "policies": [result.document() for result in self.results],
+            **({"differences": [d.document() for d in self.differences()]} if paired else {}),
+        }

@@ -1,0 +1,83 @@
+"""What the hooks of a policy were good for: how often asked, and did they ever change anything?"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from sched_core.policy.hookspecs import NO_VICTIM, SWAP
+from sched_core.policy.stack import Policy
+from sched_core.request import Request
+from sched_core.scheduler.state import SchedulerState
+from sched_core.scheduler.views import RequestView
+
+Changes = Callable[[SchedulerState, Any, tuple[Any, ...]], bool]
+
+
+def _another_victim(state: SchedulerState, answer: Any, args: tuple[Any, ...]) -> bool:
+    beneficiary: RequestView = args[1]
+    usual: Any = NO_VICTIM
+    if beneficiary.is_running:
+        usual = max(state.running, key=lambda request: request.sort_key)
+    return answer is not None and answer is not usual
+
+
+HOOKS: dict[str, tuple[str, Changes]] = {
+    "effective_priority": ("gave a key but 0", lambda _, key, args: key != 0),
+    "select_admissions": ("left the order of the queue", lambda *_: False),  # as it is pulled
+    "chunk_size": ("cut a chunk", lambda _, tokens, args: tokens < args[2]),
+    "select_victim": ("chose another victim than the engine would", _another_victim),
+    "choose_preempt_mode": ("chose SWAP", lambda _, mode, args: mode is SWAP),
+    "predict_output": ("predicted", lambda _, tokens, args: tokens is not None),
+    "can_admit": ("refused anybody", lambda _, allowed, args: not allowed),
+    "reserve_blocks": ("asked for blocks", lambda _, blocks, args: blocks is not None),
+    "order_running": ("left the order of admission", lambda state, ran, _: ran != state.running),
+    "step_budget": ("cut the budget", lambda _, tokens, args: tokens < args[1]),
+}
+"""Question -> what an answer does that changes something, and whether it is such an answer."""
+
+
+class Uses:
+    """Counts over many runs."""
+
+    def __init__(self) -> None:
+        self._asked: Counter[str] = Counter()
+        self._changed: set[str] = set()
+
+    def follow(self, policy: Policy) -> None:
+        """Count what a policy, which has not run yet, is asked and told."""
+        for name, (_, changes) in HOOKS.items():
+            setattr(policy, name, partial(self._ask, policy, name, getattr(policy, name), changes))
+        policy.tell = partial(self._tell, policy.tell)  # type: ignore[method-assign]
+
+    def notes(self, hooks: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """(hook, what it never did) of those of which no run can have shown a fault."""
+        for name in sorted(hooks):
+            if not self._asked[name]:
+                yield name, "never asked" if name in HOOKS else "never told"
+            elif name in HOOKS and name not in self._changed:
+                yield name, f"asked {self._asked[name]:,} times, never {HOOKS[name][0]}"
+
+    def _ask(
+        self, policy: Policy, name: str, ask: Callable[..., Any], changes: Changes, *args: Any
+    ) -> Any:
+        self._asked[name] += 1
+        answer, state = ask(*args), policy._state
+        if isinstance(answer, Iterator):
+            return self._pulled(state, answer)
+        if changes(state, answer, args):
+            self._changed.add(name)
+        return answer
+
+    def _pulled(self, state: SchedulerState, answer: Iterator[Request]) -> Iterator[Request]:
+        usual = iter(state.waiting)
+        for request in answer:
+            if request is not next(usual, None):
+                self._changed.add("select_admissions")
+            yield request
+        if next(usual, None) is not None:
+            self._changed.add("select_admissions")
+
+    def _tell(self, tell: Callable[..., None], event: str, *args: object) -> None:
+        self._asked[event] += 1
+        tell(event, *args)

@@ -1,0 +1,88 @@
+"""Asks keys of waiting requests again where the engine, by `priority_moves`, need not."""
+
+from typing import Any, NamedTuple
+
+from sched_core.experiment.scenario import Scenario
+from sched_core.limits import NANOSECONDS
+from sched_core.policy.stack import Policy
+from sched_core.scheduler.state import SchedulerState
+from sched_core.scheduler.views import RequestView
+from sched_core.testing.run import play
+
+MUCH_LATER = 86_400.0
+"""Seconds: few keys that move with time are the same after a day."""
+
+
+class Asked(NamedTuple):
+    """What was answered when a key was asked for."""
+
+    key: float
+    now: float
+    """Seconds."""
+    predictions: dict[str, float | None]
+    """What `predicted_output` said meanwhile, by request. A prediction that gets better while a
+    request waits does not make its key untrue: `sjf` reads it once on purpose."""
+
+
+class AskingPolicy(Policy):
+    """Keeps what the engine asks for keys, and asks them again."""
+
+    def __init__(self, components: list[tuple[str, object]], moves: str) -> None:
+        super().__init__(components)
+        self.moves = moves
+        self._asked: dict[str, Asked] = {}
+        self._predictions: dict[str, float | None] | None = None
+
+    def effective_priority(self, request: RequestView, now: float) -> float:
+        """As the engine asks it."""
+        self._asked[request.id] = asked = self._ask_key(request, now, {})
+        return asked.key
+
+    def _ask_key(
+        self, request: RequestView, now: float, predictions: dict[str, float | None]
+    ) -> Asked:
+        self._predictions = predictions
+        try:
+            return Asked(super().effective_priority(request, now), now, predictions)
+        finally:
+            self._predictions = None
+
+    def predict_output(self, request: RequestView) -> float | None:
+        """Within one key, and when it is asked again, the same prediction."""
+        known = self._predictions
+        if known is None:
+            return super().predict_output(request)
+        if request.id not in known:
+            known[request.id] = super().predict_output(request)
+        return known[request.id]
+
+    def moved(self, request: RequestView, now: float, *, touched: bool) -> str | None:
+        """How a waiting request's key has moved; where something happened to it since it was
+        asked for, how it moves with time."""
+        first = self._asked[request.id]
+        if touched:
+            first = self._ask_key(request, now, first.predictions)
+        for later in (now, now + MUCH_LATER):
+            again = self._ask_key(request, later, first.predictions)
+            if again.key != first.key:
+                return (
+                    f"effective_priority, in {self.decider('effective_priority')}, of {request.id} "
+                    f"is {first.key:.9g} at {first.now:.9g} s and {again.key:.9g} at {later:.9g} s"
+                )
+        return None
+
+
+def moved(scenario: Scenario, components: list[tuple[str, object]], moves: str) -> str | None:
+    """How the first key in a run moves otherwise than `moves` says; None if all keep to it."""
+    found: list[str] = []
+    policy = AskingPolicy(components, moves)
+
+    def ask_again(_plan: object, state: SchedulerState, *_: Any) -> None:
+        for request in state.waiting.ordered():
+            touched = request.tenant in state.restless
+            now = state.now_ns / NANOSECONDS
+            if not found and (how := policy.moved(request.view, now, touched=touched)):
+                found.append(how)
+
+    play(scenario, policy, watch=ask_again)
+    return found[0] if found else None

@@ -1,0 +1,167 @@
+"""The kit: does a policy keep the contract, serve everyone, and decide alike every time?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+import attrs
+
+from sched_core.errors import UnknownName
+from sched_core.experiment.scenario_text import as_text, document
+from sched_core.testing.checks import CHECKS
+from sched_core.testing.checks.registry import Check
+from sched_core.testing.hook_counts import Uses
+from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.search import Found, first, smallest
+
+EXAMPLES = 100
+"""Scenarios that each check is tried on."""
+
+PolicyLike = str | Callable[[], object]
+"""A spec string such as `priority:aging=30+adaptive`, or a class or function that builds a
+component."""
+
+
+@attrs.frozen
+class Outcome:
+    """What came of one check; or, as a note, what no check can have seen of a hook."""
+
+    check: str
+    """Its name, or the hook's."""
+    tier: str
+    status: Literal["pass", "fail", "skip", "note"]
+    reason: str | None = None
+    """What is wrong, or why the check says nothing about this policy, or the hook never did."""
+    scenario: dict[str, Any] | None = None
+    """The smallest scenario that shows it, as the keys of a scenario file."""
+
+    def __str__(self) -> str:
+        text = f"{self.check}: {self.reason or self.status}"
+        if self.scenario is None:
+            return text
+        return (
+            f"{text}\nThe smallest scenario that shows it, for `schedfw run FILE`:\n"
+            f"{as_text(self.scenario)}"
+        )
+
+
+class CheckFailed(AssertionError):
+    """A policy does not pass its checks."""
+
+    def __init__(self, name: str, failures: Sequence[Outcome]) -> None:
+        self.failures = failures
+        listed = "\n\n".join(map(str, failures))
+        super().__init__(f"policy {name!r} fails {len(failures)} of its checks\n\n{listed}")
+
+
+def outcomes(policy: PolicyLike, *, examples: int = EXAMPLES) -> list[Outcome]:
+    """Try every check on random scenarios, the same ones every time.
+
+    After the checks come notes: a hook that was never asked, or changed nothing, is not checked.
+
+    Raises UsageError where the policy is unknown, or cannot be loaded or built.
+    """
+    subject = Subject.of(policy)
+    found: dict[str, Outcome] = {}
+    uses = Uses()
+    for scenarios in {id(check.scenarios): check.scenarios for check in CHECKS.values()}.values():
+        alike = [check for check in CHECKS.values() if check.scenarios is scenarios]
+        found |= _try(subject, alike, examples, uses)
+    notes = uses.notes(subject.policy().uses)
+    return [found[name] for name in CHECKS] + [Outcome(n, "hooks", "note", why) for n, why in notes]
+
+
+def _try(subject: Subject, checks: list[Check], examples: int, uses: Uses) -> dict[str, Outcome]:
+    """The outcomes of checks that share their scenarios, and so their runs."""
+    skips = {check.name: check.skip(subject) for check in checks}
+    left = [check for check in checks if skips[check.name] is None]
+    found = {c.name: Outcome(c.name, c.tier, "skip", skips[c.name]) for c in checks}
+    while left and (failure := first(subject, left, examples, uses)):
+        left.remove(failure.check)
+        found[failure.check.name] = _failed(subject, smallest(failure, subject, examples))
+    return found | {check.name: Outcome(check.name, check.tier, "pass") for check in left}
+
+
+def _failed(subject: Subject, failure: Found) -> Outcome:
+    check, scenario = failure.check, document(failure.scenario, subject.spec)
+    return Outcome(check.name, check.tier, "fail", failure.problem, scenario)
+
+
+def check_policy(
+    policy: PolicyLike,
+    *,
+    examples: int = EXAMPLES,
+    expected_failures: Mapping[str, str] | None = None,
+) -> list[Outcome]:
+    """Run every check; raises CheckFailed unless all pass but `expected_failures`.
+
+    That maps names of checks to reasons; one that passes nevertheless is a failure too.
+    """
+    expected = dict(expected_failures or {})
+    _refuse_unknown(expected)
+    results = outcomes(policy, examples=examples)
+    wrong = [one for one in results if one.status == "fail" and one.check not in expected]
+    wrong += [
+        attrs.evolve(one, reason=f"passes, though expected to fail: {expected[one.check]}")
+        for one in results
+        if one.status == "pass" and one.check in expected
+    ]
+    if wrong:
+        raise CheckFailed(Subject.of(policy).name, wrong)
+    return results
+
+
+def parametrize_with_policy_checks(
+    policies: Sequence[PolicyLike],
+    *,
+    examples: int = EXAMPLES,
+    expected_failures: Mapping[PolicyLike, Mapping[str, str]] | None = None,
+) -> Any:
+    """A pytest decorator: one test per policy and check.
+
+        @parametrize_with_policy_checks(["fcfs", "mine:size=8"])
+        def test_policy(policy, check):
+            check(policy)
+
+    `expected_failures` maps a policy to {name of a check: reason}; such a test must fail.
+    """
+    import pytest
+
+    expected = {policy: dict(reasons) for policy, reasons in (expected_failures or {}).items()}
+    for reasons in expected.values():
+        _refuse_unknown(reasons)
+    parameters = []
+    for policy in policies:
+        for name in CHECKS:
+            reason = expected.get(policy, {}).get(name, "")
+            fails = pytest.mark.xfail(reason=reason, raises=CheckFailed, strict=True)
+            label = policy if isinstance(policy, str) else getattr(policy, "__name__", str(policy))
+            parameters.append(
+                pytest.param(
+                    policy,
+                    partial(_judge, name=name, examples=examples),
+                    id=f"{label}-{name}",
+                    marks=[fails] if reason else [],
+                )
+            )
+    return pytest.mark.parametrize(("policy", "check"), parameters)
+
+
+_outcomes = lru_cache(maxsize=None)(outcomes)
+
+
+def _judge(policy: PolicyLike, *, name: str, examples: int) -> None:
+    """Pass, skip or fail as a check did; the checks of a policy are run together, once."""
+    import pytest
+
+    (outcome,) = [one for one in _outcomes(policy, examples=examples) if one.check == name]
+    if outcome.status == "skip":
+        pytest.skip(outcome.reason or "")
+    if outcome.status == "fail":
+        raise CheckFailed(Subject.of(policy).name, [outcome])
+
+
+def _refuse_unknown(names: Mapping[str, str]) -> None:
+    for name in names:
+        if name not in CHECKS:
+            raise UnknownName("check", name, CHECKS)

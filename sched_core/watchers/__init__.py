@@ -1,0 +1,1 @@
+"""Who looks at a run, step by step."""

@@ -1,0 +1,72 @@
+"""D4 and E7: when a key is asked, and how far aging lets anybody pass."""
+
+from typing import Any
+
+import attrs
+from harness import play
+from hypothesis import given
+
+from sched_core import RequestView, SchedulerView, hookimpl
+from sched_core.experiment.scenario import Scenario
+from sched_core.policy.stack import Policy
+from sched_core.testing.run import play as play_scenario
+from sched_core.testing.strategies import scenarios
+
+PERIOD = 5.0
+
+
+@attrs.define(eq=False)
+class Impatient:
+    """A key that moves with time, and a note of when it was asked for."""
+
+    priority_moves = "time"
+    asked: list[tuple[float, float]] = attrs.field(init=False, factory=list)
+    """(time at which the step began, time that the hook was told)"""
+    _began: float | None = attrs.field(init=False, default=None)
+
+    @hookimpl
+    def step_budget(self, view: SchedulerView) -> None:
+        self._began = view.now
+
+    @hookimpl
+    def effective_priority(self, request: RequestView, now: float) -> float:
+        if self._began is not None:
+            self.asked.append((self._began, now))
+        return request.priority - (now - request.arrival) / PERIOD
+
+    @hookimpl
+    def tokens_computed(self) -> None:
+        self._began = None
+
+
+def test_a_key_is_of_the_time_at_which_the_step_begins() -> None:
+    """D4: for admission and for the choice of a victim alike."""
+    component = Impatient()
+    played = play(
+        "R0(32,32,@0) R1(32,32,@0.5) R2(5,3,@2.5)", Policy([("it", component)]), num_gpu_blocks=6
+    )
+    assert any(line["preempted"] for line in played.lines)
+    assert component.asked
+    assert all(began == told for began, told in component.asked)
+
+
+def first_admissions(decisions: list[dict[str, Any]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in decisions:
+        for name in line["admitted"]:
+            found.setdefault(name, line["step"])
+    return found
+
+
+@given(scenarios())
+def test_aging_bounds_who_may_pass(scenario: Scenario) -> None:
+    """E7: of those that come later only who comes within the period per level of difference."""
+    played = play_scenario(scenario, Policy.from_spec(f"priority-aging:period={PERIOD}"))
+    admitted = first_admissions(played.decisions)
+    requests = scenario.workload.requests  # type: ignore[union-attr]
+    for late in requests:
+        for early in requests:
+            passes = admitted.get(late.id, 10**9) < admitted.get(early.id, -1)
+            if passes and late.arrival > early.arrival:
+                levels = early.priority - late.priority
+                assert late.arrival < early.arrival + PERIOD * levels
