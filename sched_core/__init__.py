@@ -15,23 +15,25 @@ from sched_core.errors import (
 )
 from sched_core.execution.executor import Capacity, Costs, Executor
 from sched_core.execution.hardware import Hardware
+from sched_core.execution.load import EMPTY_LOAD, StepLoad
 from sched_core.execution.plan import (
-    EMPTY_LOAD,
+    NewRequest,
+    Preemption,
     PreemptMode,
     ScheduledRequest,
-    StepLoad,
     StepOutcome,
     StepPlan,
     Swap,
 )
+from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.experiment.experiment import compare, simulate
 from sched_core.experiment.scenario import Scenario
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
 from sched_core.policy.stack import Policy
+from sched_core.policy.views import RequestView, SchedulerView
 from sched_core.reports.differences import Difference
 from sched_core.reports.report import Report, Result
 from sched_core.request import RequestState
-from sched_core.scheduler.views import RequestView, SchedulerView
 from sched_core.workload.source import Workload, WorkloadSource
 from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
 
@@ -49,11 +51,13 @@ __all__ = [
     "Hardware",
     "HashedPrefix",
     "InputError",
+    "NewRequest",
     "NoProgress",
     "PluginLoadError",
     "Policy",
     "PolicyError",
     "PreemptMode",
+    "Preemption",
     "Report",
     "RequestSpec",
     "RequestState",
@@ -67,9 +71,11 @@ __all__ = [
     "StepLoad",
     "StepOutcome",
     "StepPlan",
+    "StepRecord",
     "Swap",
     "UnknownName",
     "UsageError",
+    "Watcher",
     "Workload",
     "WorkloadSource",
     "compare",

@@ -90,6 +90,15 @@ class EngineConfig:
             else self.max_num_seqs
         )
 
+    def refuse_no_pool(self) -> None:
+        """Raise InputError unless the size of the pool is known."""
+        if self.num_gpu_blocks is None:
+            raise InputError(
+                "an engine needs to know how many KV blocks there are",
+                field="num_gpu_blocks",
+                expected="a number of blocks, such as 1000",
+            )
+
     def with_capacity(self, num_gpu_blocks: int, max_model_len: int | None) -> Self:
         """This configuration with what the device and the model decide filled in."""
         return attrs.evolve(

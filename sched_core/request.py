@@ -1,13 +1,9 @@
 """A request in the engine: how far it has got."""
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Any
 
-from sched_core.limits import NANOSECONDS
 from sched_core.workload.spec import RequestSpec
-
-if TYPE_CHECKING:
-    from sched_core.scheduler.views import RequestView
 
 
 class RequestState(Enum):
@@ -22,6 +18,8 @@ class RequestState(Enum):
     ABORTED = "aborted"
 
 
+WAITING_STATES = (RequestState.WAITING, RequestState.SWAPPED)
+
 ENDED = frozenset((RequestState.FINISHED, RequestState.REJECTED, RequestState.ABORTED))
 """States that a request does not leave."""
 
@@ -34,7 +32,6 @@ class Request:
     """
 
     __slots__ = (
-        "abort_ns",
         "admitted_seq",
         "arrival_ns",
         "blocks",
@@ -45,39 +42,42 @@ class Request:
         "first_scheduled_ns",
         "first_token_ns",
         "high_water",
+        "hits",
+        "hits_version",
         "host_blocks",
         "id",
-        "joined",
         "last_token_ns",
+        "lockstep_since",
         "output_len",
         "preempted_ns",
         "preempted_since_ns",
         "preempted_step",
         "preemptions",
         "prefix",
-        "priority",
         "prompt_len",
         "reason",
         "recomputed_tokens",
         "registered",
         "sort_key",
+        "spec",
         "state",
         "submitted_seq",
         "tenant",
         "view",
     )
 
-    view: "RequestView"
+    view: Any
+    """What hooks see of it: a `RequestView`."""
 
     def __init__(self, spec: RequestSpec, submitted_seq: int, arrival_ns: int) -> None:
+        self.spec = spec
+        """What was asked for; the fields that every step reads are copied from it."""
         self.id = spec.id
         self.arrival_ns = arrival_ns
         self.prompt_len = spec.prompt_len
         self.output_len = spec.output_len
-        self.priority = spec.priority
         self.tenant = spec.tenant
         self.prefix = spec.prefix
-        self.abort_ns = None if spec.abort is None else round(spec.abort * NANOSECONDS)
         self.submitted_seq = submitted_seq
         """Position in the workload: the last tie-breaker."""
         self.state = RequestState.PENDING
@@ -88,12 +88,15 @@ class Request:
         """Output tokens produced so far; kept over a preemption."""
         self.high_water = 0
         """Highest position ever computed: work below it is recomputation."""
-        self.joined = -1
-        """Lockstep tick at which `computed` and `emitted` were exact; -1 outside lockstep."""
+        self.lockstep_since = -1
+        """Tick at which `computed` and `emitted` were exact; -1 outside lockstep."""
         self.blocks: list[int] = []
         self.registered = 0
         """Leading blocks whose content the prefix cache knows."""
         self.host_blocks: list[int] = []
+        self.hits: list[int] = []
+        self.hits_version = -1
+        """State of the prefix cache in which `hits` were looked up; -1: never."""
         self.admitted_seq = -1
         """Grows with every admission: running order unless a policy says otherwise."""
         self.sort_key: tuple[float, int, int] = (0.0, arrival_ns, submitted_seq)
@@ -120,10 +123,14 @@ class Request:
 
     def compute(self, tokens: int) -> int:
         """Move on by `tokens` positions; how many of them had been computed before?"""
-        again = max(0, min(self.computed + tokens, self.high_water) - self.computed)
-        self.computed += tokens
+        start, high = self.computed, self.high_water
+        self.computed = end = start + tokens
+        if start == high:  # nothing was lost
+            self.high_water = end
+            return 0
+        again = max(0, min(end, high) - start)
         self.recomputed_tokens += again
-        self.high_water = max(self.high_water, self.computed)
+        self.high_water = max(high, end)
         return again
 
     def end_wait(self, now_ns: int) -> None:

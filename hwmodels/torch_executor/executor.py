@@ -75,7 +75,7 @@ class StepRunner:
         if not shares:
             self.pool.wait_for_copies()  # all that this step is for
             return {}
-        self.pool.before_use(block for share in shares for block in share.block_table)
+        self.pool.before_use(block for share in shares for block in share.block_ids)
         sampled: Sequence[ScheduledRequest] = shares
         if graph is not None:
             rows = graph.logits(shares, self.tokens)
@@ -96,7 +96,7 @@ def _highest(
     shares: Iterable[ScheduledRequest], swapped_out: Iterable[Swap], swapped_in: Iterable[Swap]
 ) -> tuple[int, int]:
     """The highest block ids that a step names, on the device and on the host."""
-    device = [share.block_table for share in shares]
+    device = [share.block_ids for share in shares]
     device += [swap.sources for swap in swapped_out] + [swap.targets for swap in swapped_in]
     host = [swap.targets for swap in swapped_out]
     return max(chain(*device), default=0), max(chain(*host), default=0)
@@ -116,11 +116,11 @@ class TorchExecutor:
     def execute(self, plan: StepPlan) -> StepOutcome:
         """Run the step; the outcome holds what it took and who emitted which token."""
         tokens = self.runner.tokens
-        for name in plan.finished:
+        for name in plan.finished_req_ids:
             tokens.pop(name, None)  # a rejected request never had any
-        for request in plan.admitted:
+        for request in plan.scheduled_new_reqs:
             tokens[request.id] = self.prompts(request)
-        return self.runner.run(tuple(plan.requests()), plan.swapped_out, plan.swapped_in)
+        return self.runner.run(plan.scheduled, plan.swapped_out, plan.swapped_in)
 
     def initialize_cache(self, num_gpu_blocks: int, num_cpu_blocks: int) -> None:
         """How large the pools are: on CUDA that is taken at the first step."""

@@ -41,9 +41,9 @@ def _poison_unwritten(pool: KVPool, plan: StepPlan) -> None:
     """All but the blocks that this step copies out."""
     pool.wait_for_copies()
     leaving = {block for swap in plan.swapped_out for block in swap.sources}
-    for share in plan.requests():
+    for share in plan.scheduled:
         first, used = divmod(share.num_computed_tokens, pool.block_size)
-        for block in share.block_table[first:]:
+        for block in share.block_ids[first:]:
             if block not in leaving and block < len(pool.device[0]):
                 for tensor in pool.device:
                     tensor[block, used:] = math.nan

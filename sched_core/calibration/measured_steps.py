@@ -11,7 +11,7 @@ import attrs
 
 from sched_core.errors import InputError, UnknownName
 from sched_core.execution.hardware import Hardware
-from sched_core.execution.plan import StepLoad
+from sched_core.execution.load import StepLoad, mixed_load
 
 COLUMNS = ("model", "kind", "tokens", "batch", "kv_len", "measured_ms")
 """What a file of measured steps must hold; other columns in `_ms` are allowed, and not read."""
@@ -67,16 +67,8 @@ def _require(ok: bool, expected: str) -> None:
 
 
 def _load(decodes: int, decode_kv: int, chunks: int, chunk: int, chunk_kv: int) -> StepLoad:
-    pairs = chunk * (chunk_kv - chunk) + chunk * (chunk + 1) // 2
-    return StepLoad(
-        decodes=decodes,
-        decode_kv_tokens=decodes * decode_kv,
-        prefills=chunks,
-        prefill_tokens=chunks * chunk,
-        prefill_kv_tokens=chunks * chunk_kv,
-        prefill_pairs=chunks * pairs,
-        sampled=decodes + chunks,
-    )
+    several = [(chunk_kv - chunk, chunk)] * chunks
+    return mixed_load(decodes, decodes * (decode_kv - 1), several, decodes + chunks)
 
 
 def read_steps(path: Path) -> list[MeasuredStep]:

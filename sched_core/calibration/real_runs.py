@@ -10,7 +10,8 @@ import attrs
 from sched_core.catalogue.specs import build
 from sched_core.errors import InputError
 from sched_core.execution.executor import Executor
-from sched_core.execution.plan import StepLoad
+from sched_core.execution.load import StepLoad
+from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.experiment.experiment import simulate
 from sched_core.experiment.prepare import plan
 from sched_core.experiment.scenario import Scenario
@@ -200,16 +201,26 @@ def _in_turns(
     return runs
 
 
+class _Priced(Watcher):
+    """Keeps what each step took, and what a price says of it."""
+
+    single_steps = True
+
+    def __init__(self, price: Callable[[StepLoad], float]) -> None:
+        self._price = price
+        self.took: list[float] = []
+        self.priced: list[float] = []
+
+    def stepped(self, record: StepRecord) -> None:
+        if any(record.plan.load):
+            self.took.append(record.durations_ns[0] / NANOSECONDS)
+            self.priced.append(self._price(record.plan.load))
+
+
 def _measured(real: Scenario, price: Callable[[StepLoad], float]) -> _Ran:
-    took: list[float] = []
-    priced: list[float] = []
-
-    def watch(plan: Any, state: Any, *_: Any) -> None:
-        if any(plan.load):
-            took.append((state.now_ns - plan.time_ns) / NANOSECONDS)
-            priced.append(price(StepLoad(*plan.load)))
-
-    return _Ran(_figures(_summary(real, watch=watch)), took, priced)
+    watcher = _Priced(price)
+    figures = _figures(_summary(real, watchers=[watcher]))
+    return _Ran(figures, watcher.took, watcher.priced)
 
 
 def _step_errors(load: str, policy: str, runs: Sequence[_Ran]) -> StepErrors:

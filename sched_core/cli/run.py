@@ -1,6 +1,5 @@
 """`schedfw run`: one policy over one workload."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -14,11 +13,11 @@ from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
 from sched_core.cli.tables.ticks import print_ticks
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
-from sched_core.engine.engine import Watcher
 from sched_core.errors import UsageError
+from sched_core.execution.step_record import Watcher
 from sched_core.experiment.experiment import simulate
-from sched_core.watchers.decision_trace import writer
-from sched_core.watchers.step_times import recorder
+from sched_core.watchers.decision_trace import DecisionTrace
+from sched_core.watchers.step_times import StepTimes
 from sched_core.watchers.ticks import Ticks
 
 
@@ -59,9 +58,10 @@ def run(
     with printed_to(output):
         with _written(decisions) as lines, _written(record_times) as times:
             seen = Ticks()
-            watchers = ([writer(lines.write)] if lines else []) + ([seen] if ticks else [])
-            watchers += [recorder(times.write)] if times else []
-            report = simulate(scenario, watch=_all(watchers))
+            watchers: list[Watcher] = [seen] if ticks else []
+            watchers += [DecisionTrace.written(lines.write)] if lines else []
+            watchers += [StepTimes(times.write)] if times else []
+            report = simulate(scenario, watchers=watchers)
         if ticks:
             print_ticks(seen.ticks, report.results[0].components)
         print_report(report, style)
@@ -69,15 +69,3 @@ def run(
 
 def _written(path: Path | None) -> AbstractContextManager[IO[str] | None]:
     return whole_file(path) if path else nullcontext()
-
-
-def _all(watchers: Sequence[Watcher]) -> Watcher | None:
-    """One watcher that tells all of them; None where there is none."""
-    if len(watchers) < 2:
-        return watchers[0] if watchers else None
-
-    def watch(*step: Any) -> None:
-        for watcher in watchers:
-            watcher(*step)
-
-    return watch

@@ -1,16 +1,12 @@
-"""Which request enters the system when: open loop by its stamp, closed loop by a free slot.
+"""Which request enters the system when: open loop by its stamp, closed loop by a free slot."""
 
-And which leaves because its client gave up.
-"""
-
-import heapq
 from collections import deque
 from collections.abc import Sequence
 
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError
 from sched_core.limits import NANOSECONDS
-from sched_core.request import ENDED, Request
+from sched_core.request import Request
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import RequestSpec
 
@@ -58,28 +54,6 @@ class Arrivals:
             self._free_since.extend([now_ns] * count)
 
 
-class Aborts:
-    """Requests in the system whose clients will give up, by time."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Request]] = []
-
-    def watch(self, request: Request) -> None:
-        """Note a request that entered the system."""
-        if request.abort_ns is not None:
-            heapq.heappush(self._heap, (request.abort_ns, request.submitted_seq, request))
-
-    def next_ns(self) -> int | None:
-        """When the next client gives up on a request that is still in the system."""
-        while self._heap and self._heap[0][2].state in ENDED:
-            heapq.heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
-
-    def pop(self) -> Request:
-        """The request that `next_ns` speaks of."""
-        return heapq.heappop(self._heap)[2]
-
-
 def _refuse_duplicates(specs: Sequence[RequestSpec]) -> None:
     seen: set[str] = set()
     for row, spec in enumerate(specs):
@@ -91,6 +65,22 @@ def _refuse_duplicates(specs: Sequence[RequestSpec]) -> None:
                 expected="unique ids",
             )
         seen.add(spec.id)
+
+
+def refuse_hopeless(workload: Workload, config: EngineConfig) -> None:
+    """Raise InputError for a workload of which no request can be served: a mistake, not a run."""
+    reason = None
+    for spec in workload.requests:
+        reason = refusal(spec, config)
+        if reason is None:
+            return
+    if reason is None:
+        raise InputError("the workload has no request", expected="at least one request")
+    raise InputError(
+        f"no request of the workload can ever be served; the last one: {reason}",
+        expected="requests of at least one prompt and one output token that fit the pool, the "
+        "budget and max_model_len",
+    )
 
 
 def refusal(spec: RequestSpec | Request, config: EngineConfig) -> str | None:

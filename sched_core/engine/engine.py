@@ -1,33 +1,30 @@
-"""The clock: arrivals, steps, idle gaps. Time is an integer number of nanoseconds."""
+"""The clock: what happens when. Time is an integer number of nanoseconds."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Sequence
+from math import inf
 
 from sched_core.config import EngineConfig
-from sched_core.engine.arrivals import Aborts, Arrivals, refusal
-from sched_core.engine.leap import leap, may_leap
-from sched_core.errors import InputError, NoProgress, SchedfwError
+from sched_core.engine.agenda import ARRIVES, GIVES_UP, STEP_ENDS, Agenda
+from sched_core.engine.arrivals import Arrivals, refusal, refuse_hopeless
+from sched_core.engine.instance import Instance
+from sched_core.errors import NoProgress
 from sched_core.execution.executor import Executor
-from sched_core.execution.padding import refuse_unpaid
-from sched_core.execution.plan import StepPlan
-from sched_core.limits import MAX_SECONDS, NANOSECONDS
+from sched_core.execution.step_record import Watcher
+from sched_core.limits import NANOSECONDS
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.stack import Policy
-from sched_core.request import Request, RequestState
-from sched_core.scheduler.scheduler import Scheduler
+from sched_core.request import ENDED, Request, RequestState
+from sched_core.scheduler.batching import refuse_unpaid
 from sched_core.scheduler.state import SchedulerState
 from sched_core.workload.source import Workload
-
-Watcher = Callable[[StepPlan, SchedulerState, list[Request], Mapping[str, str]], None]
-"""Called after every step with its plan, the state it left, who finished in it, and
-{id: reason} of the requests rejected since the last step."""
 
 
 class Engine:
     """One run of one policy over one workload on one executor.
 
-    `config` must have `num_gpu_blocks` set. Raises InputError when no request of the workload
-    could ever be served.
+    `config` must have `num_gpu_blocks` set. Raises InputError where it has not, and when no request
+    of the workload could ever be served.
     """
 
     def __init__(
@@ -39,27 +36,40 @@ class Engine:
         *,
         seed: int = 0,
         horizon: float | None = None,
-        watch: Watcher | None = None,
+        watchers: Sequence[Watcher] = (),
         leaps: bool = True,
     ) -> None:
+        config.refuse_no_pool()
+        refuse_unpaid(executor, config.batching)
+        refuse_hopeless(workload, config)
         self.workload = workload
-        self.recorder = Recorder()
-        self.state = SchedulerState(config, policy, executor.costs, self.recorder, seed)
-        self._scheduler = Scheduler(self.state)
-        self._executor = executor
+        self.instance = Instance(
+            config, policy, executor, seed=seed, watchers=watchers, leaps=leaps
+        )
         self._arrivals = Arrivals(workload)
-        self._aborts = Aborts()
-        self._horizon_ns = None if horizon is None else round(horizon * NANOSECONDS)
-        self._watch = watch
-        modelled = getattr(executor, "modelled", False)
-        self._leaps = leaps and modelled and watch is None and may_leap(config, policy)
-        self._rejected: dict[str, str] = {}
+        self._agenda = Agenda()
+        self._arrival_expected = False
+        self._inbox: deque[Request] = deque()
+        """Who has come while a step was in flight."""
+        self._leaving: list[tuple[int, int, Request]] = []
+        """Who was given up meanwhile."""
+        self._busy = False
         self._idle_steps = 0
         self._now_ns = 0
-        refuse_unpaid(executor, config.batching)
-        _refuse_hopeless(workload, config)
+        self._horizon_ns = inf if horizon is None else round(horizon * NANOSECONDS)
         if hasattr(executor, "initialize_cache"):
             executor.initialize_cache(self.state.kv.num_blocks, config.num_cpu_blocks)
+        self._expect_arrival()
+
+    @property
+    def state(self) -> SchedulerState:
+        """The scheduler's."""
+        return self.instance.state
+
+    @property
+    def recorder(self) -> Recorder:
+        """What the run leaves behind."""
+        return self.instance.recorder
 
     def run(self) -> Recorder:
         """Run until nothing is left to do, or to the horizon."""
@@ -69,18 +79,84 @@ class Engine:
         return self.recorder
 
     def advance(self) -> bool:
-        """Take in what has arrived and do one step; False when nothing is left to do."""
-        if self._horizon_ns is not None and self._now_ns >= self._horizon_ns:
-            return False
-        self._take_arrivals(self._now_ns)
-        self._take_aborts()
-        plan = self._scheduler.schedule(self._now_ns)
-        if plan is None:
-            return self._jump()
-        self._execute(plan)
-        if self._leaps:
-            self._leap()
+        """Let happen what happens at the next instant; False when nothing is left to do."""
+        next_ns = self._agenda.next_ns()
+        if not self._busy and (next_ns is None or next_ns >= self._horizon_ns):
+            if next_ns is not None or self._now_ns >= self._horizon_ns:
+                self._now_ns = max(self._now_ns, int(self._horizon_ns))
+                return False
+            if not self.state.running and not len(self.state.waiting):
+                return False
+        if next_ns is not None:
+            self._now_ns = max(self._now_ns, next_ns)
+            self._collect()
+        if not self._busy and self._now_ns < self._horizon_ns:
+            self._take_in()
+            self._begin()
         return True
+
+    def _collect(self) -> None:
+        """Everything that has happened by now. What a busy instance cannot take in yet waits."""
+        agenda, now_ns = self._agenda, self._now_ns
+        while (ns := agenda.next_ns()) is not None and ns <= now_ns:
+            _, what, order, request = agenda.pop()
+            if request is not None:
+                self._leaving.append((ns, order, request))
+            elif what == ARRIVES:
+                self._arrival_expected = False
+                self._inbox.append(self._arrivals.pop())
+                self._expect_arrival()
+            else:
+                self._busy = False
+                if finished := self.instance.end():
+                    self._slots_free(len(finished))
+                if now_ns >= self._horizon_ns:
+                    return
+
+    def _expect_arrival(self) -> None:
+        if not self._arrival_expected and (ns := self._arrivals.next_ns()) is not None:
+            self._arrival_expected = True
+            self._agenda.add(ns, ARRIVES)
+
+    def _slots_free(self, count: int) -> None:
+        """In a closed loop somebody else may come now."""
+        self._arrivals.ended(self._now_ns, count)
+        self._expect_arrival()
+
+    def _take_in(self) -> None:
+        """First everyone who came, then everyone who gave up."""
+        while self._inbox:
+            self._add(self._inbox.popleft())
+        for *_, request in sorted(self._leaving):
+            if request.state not in ENDED:
+                self.instance.abort(request, self._now_ns)
+                self._slots_free(1)
+        self._leaving.clear()
+
+    def _add(self, request: Request) -> None:
+        reason = refusal(request, self.state.config)
+        self.instance.add(request, reason)
+        if reason is not None:
+            self._slots_free(1)
+        elif request.spec.abort is not None:
+            self._agenda.add(round(request.spec.abort * NANOSECONDS), GIVES_UP, request)
+        else:
+            return
+        self._collect()
+
+    def _begin(self) -> None:
+        next_ns = self._agenda.next_ns()
+        until_ns = self._horizon_ns if next_ns is None else min(next_ns, self._horizon_ns)
+        end_ns = self.instance.begin(self._now_ns, until_ns)
+        if end_ns is not None:
+            self._busy, self._idle_steps = True, 0
+            self._agenda.add(end_ns, STEP_ENDS)
+        elif next_ns is not None:
+            self._idle_steps = 0
+        elif self.state.running or len(self.state.waiting):
+            self._idle_steps += 1
+            if self._idle_steps >= 2:
+                raise _no_progress(self.state)
 
     def counts(self) -> dict[str, int]:
         """Where everyone is; `submitted` is the sum of all others, at every step."""
@@ -94,80 +170,15 @@ class Engine:
             "running": len(state.running),
             "waiting": len(state.waiting) - swapped,
             "swapped": swapped,
-            "pending": len(self._arrivals),
+            "pending": len(self._arrivals) + len(self._inbox),
         }
-
-    def _take_arrivals(self, until_ns: int) -> None:
-        arrivals, config = self._arrivals, self.state.config
-        while (arrival_ns := arrivals.next_ns()) is not None and arrival_ns <= until_ns:
-            request = arrivals.pop()
-            reason = refusal(request, config)
-            self.state.now_ns = arrival_ns
-            self._scheduler.add(request, reason)
-            if reason is None:
-                self._aborts.watch(request)
-            else:
-                self._rejected[request.id] = reason
-                arrivals.ended(self._now_ns, 1)
-
-    def _take_aborts(self) -> None:
-        while (abort_ns := self._aborts.next_ns()) is not None and abort_ns <= self._now_ns:
-            self.state.now_ns = self._now_ns
-            self._scheduler.abort(self._aborts.pop())
-            self._arrivals.ended(self._now_ns, 1)
-
-    def _execute(self, plan: StepPlan) -> None:
-        state = self.state
-        duration_ns = self._timed(self._executor.execute(plan).duration) if any(plan.load) else 0
-        used = state.kv.num_blocks - state.kv.free_blocks
-        self.recorder.step(plan, duration_ns, used, len(state.waiting), len(state.running))
-        self._now_ns += duration_ns
-        finished = self._scheduler.complete(plan, self._now_ns)
-        self._idle_steps = 0
-        if finished:
-            self._arrivals.ended(self._now_ns, len(finished))
-        if self._watch is not None:
-            self._watch(plan, state, finished, self._rejected)
-            self._rejected = {}
-
-    def _leap(self) -> None:
-        """Run the steps up to the next event in one go, where they are all alike."""
-        events = (self._arrivals.next_ns(), self._aborts.next_ns(), self._horizon_ns)
-        until_ns = min((ns for ns in events if ns is not None), default=math.inf)
-        step = self._executor.costs.step
-        leap(self.state, self.recorder, lambda load: self._timed(step(load)), until_ns)
-        self._now_ns = self.state.now_ns
-
-    def _timed(self, seconds: float) -> int:
-        duration_ns = round(seconds * NANOSECONDS) if 0 < seconds <= MAX_SECONDS else 0
-        if not 0 < duration_ns <= MAX_SECONDS * NANOSECONDS - self.state.now_ns:
-            raise SchedfwError(
-                f"step {self.state.step}: the executor says it took {seconds!r} s; a step takes "
-                f"more than 0, and a run at most {MAX_SECONDS} s"
-            )
-        return duration_ns
-
-    def _jump(self) -> bool:
-        """Nothing could be granted: go to the next arrival or abort, or see whether all is done."""
-        coming = (self._arrivals.next_ns(), self._aborts.next_ns())
-        next_ns = min((ns for ns in coming if ns is not None), default=None)
-        if next_ns is not None:
-            if self._horizon_ns is not None:
-                next_ns = min(next_ns, self._horizon_ns)
-            self._now_ns, self._idle_steps = max(next_ns, self._now_ns), 0
-            return True
-        state = self.state
-        if not state.running and not len(state.waiting):
-            return False
-        self._idle_steps += 1
-        if self._idle_steps >= 2:
-            raise _no_progress(state)
-        return True
 
     def close(self) -> None:
         """End the run here: write the rows of those that are still in it."""
         state = self.state
-        self._take_arrivals(self._now_ns - 1)  # during the step that reached the horizon
+        while self._inbox:  # they came during the step that reached the horizon
+            request = self._inbox.popleft()
+            self.instance.add(request, refusal(request, state.config))
         state.lockstep.disband(state.running)
         for request in (*state.running, *state.waiting.ordered()):
             request.end_wait(self._now_ns)
@@ -179,22 +190,6 @@ class Engine:
         self.recorder.end_ns = self._now_ns
         self.recorder.prefix_queries = state.kv.prefix_queries
         self.recorder.prefix_hits = state.kv.prefix_hits
-
-
-def _refuse_hopeless(workload: Workload, config: EngineConfig) -> None:
-    """A workload of which no request can be served is a mistake, not a run."""
-    reason = None
-    for spec in workload.requests:
-        reason = refusal(spec, config)
-        if reason is None:
-            return
-    if reason is None:
-        raise InputError("the workload has no request", expected="at least one request")
-    raise InputError(
-        f"no request of the workload can ever be served; the last one: {reason}",
-        expected="requests of at least one prompt and one output token that fit the pool, the "
-        "budget and max_model_len",
-    )
 
 
 def _no_progress(state: SchedulerState) -> NoProgress:

@@ -4,7 +4,8 @@ from typing import Protocol
 
 import attrs
 
-from sched_core.execution.plan import EMPTY_LOAD, StepLoad, StepOutcome, StepPlan
+from sched_core.execution.load import EMPTY_LOAD, StepLoad
+from sched_core.execution.plan import StepOutcome, StepPlan
 
 
 @attrs.frozen(slots=True)
@@ -59,3 +60,7 @@ class Executor(Protocol):
 
     def describe(self) -> dict[str, object]:
         """The setting, for the head of a table: plain JSON values, in a fixed order."""
+
+
+def steps_of(costs: Costs) -> None:
+    """Placeholder until the hardware contract is merged."""

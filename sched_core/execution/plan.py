@@ -1,10 +1,17 @@
-"""The whole contract between scheduler and executor: one StepPlan in, one StepOutcome back."""
+"""The contract between scheduler and executor: one StepPlan in, one StepOutcome back.
 
-from collections.abc import Iterator, Mapping
+A plan is plain data: ids, counts and block ids. It can be kept, pickled, written and compared.
+"""
+
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from sched_core.request import Request
+from sched_core.execution.load import StepLoad
+from sched_core.workload.spec import HashedPrefix, SharedPrefix
+
+NOBODY = "default"
+"""In the place of a component that decided: the engine's own rule."""
 
 
 class PreemptMode(Enum):
@@ -16,50 +23,25 @@ class PreemptMode(Enum):
     """Copied to the host pool and back; falls back to RECOMPUTE when the pool is full."""
 
 
-class StepLoad(NamedTuple):
-    """What a step holds, in sums: all that a hardware model needs to price it.
-
-    Sums, never count x maximum, so one long request does not make its neighbours expensive.
-    """
-
-    decodes: int = 0
-    """Requests that compute exactly their one next token."""
-    decode_kv_tokens: int = 0
-    """Context tokens those decodes attend to, the new token included."""
-    prefills: int = 0
-    """Requests that compute a prompt chunk, or recompute one."""
-    prefill_tokens: int = 0
-    """New tokens of all chunks."""
-    prefill_kv_tokens: int = 0
-    """Context tokens at the end of each chunk, summed."""
-    prefill_pairs: int = 0
-    """(query, key) pairs under the causal mask of all chunks: n*c + n*(n+1)/2 for n new tokens
-    after c computed ones."""
-    sampled: int = 0
-    """Requests that emit a token at the end of the step."""
-    blocks_out: int = 0
-    """KV blocks copied from device to host."""
-    blocks_in: int = 0
-    """KV blocks copied from host to device."""
-
-    @property
-    def new_tokens(self) -> int:
-        """Tokens computed in this step."""
-        return self.decodes + self.prefill_tokens
-
-
-EMPTY_LOAD = StepLoad()
-
-
 class ScheduledRequest(NamedTuple):
     """One request's share of a step: compute `num_tokens` positions from `num_computed_tokens`."""
 
     id: str
     num_tokens: int
     num_computed_tokens: int
-    block_table: tuple[int, ...]
+    block_ids: tuple[int, ...]
     samples: bool
     """Does the step end with an output token of this request?"""
+
+
+class NewRequest(NamedTuple):
+    """A request that joins the batch for the first time: what an executor has to know of it."""
+
+    id: str
+    prompt_len: int
+    prefix: SharedPrefix | HashedPrefix | None
+    num_computed_tokens: int
+    """Prefix tokens that were found in the cache."""
 
 
 class Swap(NamedTuple):
@@ -73,8 +55,8 @@ class Swap(NamedTuple):
 class Preemption(NamedTuple):
     """Who lost its place, for whom, and which component said so ("default" is the engine)."""
 
-    victim: Request
-    beneficiary: Request
+    victim: str
+    beneficiary: str
     mode: PreemptMode
     """What happened, after any fall-back."""
     chosen_by: str
@@ -82,7 +64,7 @@ class Preemption(NamedTuple):
 
 
 class StepPlan(NamedTuple):
-    """What one step does. Immutable; the executor needs nothing else.
+    """What one step does; the executor needs nothing else. Names are vLLM's where it has one.
 
     Swaps out happen before swaps in, and both before any computation.
     """
@@ -90,46 +72,36 @@ class StepPlan(NamedTuple):
     step: int
     time_ns: int
     load: StepLoad
-    num_tokens: int
+    total_num_scheduled_tokens: int
     """Tokens granted; `load` holds more where padding is paid for."""
-    order: tuple[Request, ...]
+    scheduled: tuple[ScheduledRequest, ...]
     """Who computes, in the order granted."""
-    grants: Mapping[Request, int]
-    """Tokens of those in `order` that compute something other than one decode token."""
-    admitted: Mapping[Request, int] = {}
-    """Requests that joined the batch for the first time -> prefix tokens found in the cache."""
-    resumed: tuple[Request, ...] = ()
-    """Requests that came back after a preemption."""
+    scheduled_new_reqs: tuple[NewRequest, ...] = ()
+    """Of them, those that joined the batch for the first time."""
+    resumed_req_ids: tuple[str, ...] = ()
+    """Of them, those that came back after a preemption."""
     preemptions: tuple[Preemption, ...] = ()
     swapped_out: tuple[Swap, ...] = ()
     swapped_in: tuple[Swap, ...] = ()
-    finished: tuple[str, ...] = ()
-    """Ids that ended since the last plan: their executor state may go."""
-    tick: int = 0
-    """Lockstep tick of this step: makes the numbers of lockstep members exact."""
+    finished_req_ids: tuple[str, ...] = ()
+    """Who ended since the last plan: their executor state may go."""
+    admitted_by: str = NOBODY
+    """The component that chose who joins."""
 
     @property
-    def preempted(self) -> tuple[Request, ...]:
+    def num_scheduled_tokens(self) -> dict[str, int]:
+        """Tokens by request id, in the order granted."""
+        return {share.id: share.num_tokens for share in self.scheduled}
+
+    @property
+    def preempted_req_ids(self) -> tuple[str, ...]:
         """The victims, in the order in which they were taken."""
         return tuple(preemption.victim for preemption in self.preemptions)
 
-    def scheduled(self) -> Iterator[tuple[Request, int]]:
-        """(request, tokens) in the order granted; valid until the outcome is taken in."""
-        for request in self.order:
-            yield request, self.grants.get(request, 1)
-
-    def requests(self) -> Iterator[ScheduledRequest]:
-        """Everyone's share, in the order granted; valid until the outcome is taken in."""
-        for request, tokens in self.scheduled():
-            ahead = self.tick - request.joined if request.joined >= 0 else 0
-            computed = request.computed + ahead
-            yield ScheduledRequest(
-                request.id,
-                tokens,
-                computed,
-                tuple(request.blocks),
-                computed + tokens == request.known + ahead,
-            )
+    @property
+    def admitted(self) -> dict[str, int]:
+        """Prefix tokens found in the cache, by id of those that joined for the first time."""
+        return {new.id: new.num_computed_tokens for new in self.scheduled_new_reqs}
 
 
 class StepOutcome(NamedTuple):

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from sched_core.config import Batching
-from sched_core.engine.engine import Watcher
 from sched_core.errors import InputError
+from sched_core.execution.step_record import Watcher
 from sched_core.experiment.prepare import Run, plan
 from sched_core.experiment.scenario import Scenario
 from sched_core.reports.report import Report, Result
 
 
-def simulate(scenario: Scenario, *, watch: Watcher | None = None) -> Report:
-    """Run the scenario's own policy; `watch` is called after every step.
+def simulate(scenario: Scenario, *, watchers: Sequence[Watcher] = ()) -> Report:
+    """Run the scenario's own policy; `watchers` are told of every step.
 
     Raises UsageError before anything runs, PolicyError or NoProgress from the run.
     """
     setting, (run,) = plan(scenario, [scenario.policy])
-    return Report(setting=setting, results=[run.execute(watch)])
+    return Report(setting=setting, results=[run.execute(watchers)])
 
 
 def compare(

@@ -8,15 +8,16 @@ import attrs
 
 from sched_core.catalogue import specs
 from sched_core.config import Batching, EngineConfig
-from sched_core.engine.engine import Engine, Watcher
+from sched_core.engine.engine import Engine
 from sched_core.errors import InputError, PluginLoadError
 from sched_core.execution.executor import Capacity, Executor
 from sched_core.execution.hardware import Hardware
-from sched_core.execution.padding import refuse_unpaid
+from sched_core.execution.step_record import Watcher
 from sched_core.experiment.scenario import Scenario
 from sched_core.metrics.summary import summarize
 from sched_core.policy.stack import Policy
 from sched_core.reports.report import Result
+from sched_core.scheduler.batching import refuse_unpaid
 from sched_core.workload.source import Workload, WorkloadSource
 
 
@@ -32,7 +33,7 @@ class Run:
     label: str
     """Its column: the policy, and the batching mode where several are compared."""
 
-    def engine(self, watch: Watcher | None = None, *, leaps: bool = True) -> Engine:
+    def engine(self, watchers: Sequence[Watcher] = (), *, leaps: bool = True) -> Engine:
         """A fresh engine; raises InputError where the workload cannot be served."""
         scenario = self.scenario
         return Engine(
@@ -42,13 +43,13 @@ class Run:
             self.workload,
             seed=scenario.seed,
             horizon=scenario.horizon,
-            watch=watch,
+            watchers=watchers,
             leaps=leaps,
         )
 
-    def execute(self, watch: Watcher | None = None) -> Result:
+    def execute(self, watchers: Sequence[Watcher] = ()) -> Result:
         """Run it to its end."""
-        engine = self.engine(watch)
+        engine = self.engine(watchers)
         recorder, policy = engine.run(), engine.state.policy
         return Result(
             label=self.label,

@@ -11,21 +11,30 @@ from collections.abc import Hashable, Sequence
 class BlockPool:
     """Blocks 1..num_blocks: each is in use (by one owner or more), free, or free and cached."""
 
-    __slots__ = ("_by_key", "_fresh", "_key_of", "_sharers", "_stale", "_unused", "num_blocks")
+    __slots__ = (
+        "_by_key",
+        "_fresh",
+        "_key_of",
+        "_sharers",
+        "_stale",
+        "_unused",
+        "num_blocks",
+        "num_free",
+        "version",
+    )
 
     def __init__(self, num_blocks: int) -> None:
         self.num_blocks = num_blocks
+        self.num_free = num_blocks
+        """Blocks that can be taken, cached ones included."""
+        self.version = 0
+        """Grows whenever what `find` answers may have changed."""
         self._fresh: list[int] = []  # blocks given back without content; the end is the front
         self._unused = num_blocks  # and behind them those never taken: the last so many ids
         self._stale: OrderedDict[int, None] = OrderedDict()
         self._sharers: dict[int, int] = {}  # owners beyond the first, where there are any
         self._by_key: dict[Hashable, dict[int, None]] = {}
         self._key_of: dict[int, Hashable] = {}
-
-    @property
-    def num_free(self) -> int:
-        """Blocks that can be taken, cached ones included."""
-        return len(self._fresh) + self._unused + len(self._stale)
 
     @property
     def num_cached_free(self) -> int:
@@ -41,6 +50,7 @@ class BlockPool:
         """`count` free blocks, each with one owner; there must be that many."""
         if count == 0:
             return []
+        self.num_free -= count
         taken = self._fresh[: -count - 1 : -1]
         del self._fresh[-count:]
         if len(taken) < count:
@@ -57,6 +67,7 @@ class BlockPool:
 
     def take_one(self) -> int:
         """A free block; there must be one."""
+        self.num_free -= 1
         if self._fresh:
             return self._fresh.pop()
         if self._unused:
@@ -71,14 +82,17 @@ class BlockPool:
 
     def give_back(self, blocks: Sequence[int]) -> None:
         """End one ownership of each of `blocks`, given in table order."""
-        if not self._key_of:
+        if not self._key_of:  # nothing is cached, so nothing is shared, and no order counts
             self._fresh.extend(blocks)
+            self.num_free += len(blocks)
             return
         for block in reversed(blocks):
             if others := self._sharers.pop(block, 0):
                 if others > 1:
                     self._sharers[block] = others - 1
-            elif block in self._key_of:
+                continue
+            self.num_free += 1
+            if block in self._key_of:
                 self._stale[block] = None
             else:
                 self._fresh.append(block)
@@ -87,9 +101,11 @@ class BlockPool:
         """Make an owned block's content findable; a twin with the same content may exist."""
         self._by_key.setdefault(key, {})[block] = None
         self._key_of[block] = key
+        self.version += 1
 
     def unregister(self, block: int) -> None:
         """Make a block's content unfindable."""
+        self.version += 1
         key = self._key_of.pop(block)
         twins = self._by_key[key]
         del twins[block]
@@ -105,6 +121,7 @@ class BlockPool:
         """Add an owner to a cached block, which leaves the free list if it was there."""
         if block in self._stale:
             del self._stale[block]
+            self.num_free -= 1
         else:
             self._sharers[block] = self._sharers.get(block, 0) + 1
 

@@ -48,6 +48,12 @@ class KVCache:
         """
         if not self.caching:
             return []
+        if request.hits_version != self.device.version:  # a waiting head is asked in every step
+            request.hits = self._find(request)
+            request.hits_version = self.device.version
+        return request.hits
+
+    def _find(self, request: Request) -> list[int]:
         if request.host_blocks:
             found = self._lookup(self.device, request, request.computed)
             return [block for block in found if block is not None]
@@ -79,6 +85,9 @@ class KVCache:
 
     def blocks_taken(self, tokens: int, hits: Sequence[int]) -> int:
         """Free blocks used up by a table of `tokens` tokens that starts with `hits`."""
+        if not hits:
+            return -(-tokens // self.block_size)
+        # a hit that nobody owns is among the free blocks now, and will not be
         return self.blocks_for(tokens) - len(hits) + self.device.cost_of(hits)
 
     def register(self, request: Request, tokens: int) -> None:
@@ -110,12 +119,13 @@ class KVCache:
 
     def grow(self, request: Request, tokens: int) -> bool:
         """Extend a running request's table to hold `tokens` tokens; False if blocks are short."""
-        missing = self.blocks_for(tokens) - len(request.blocks)
-        if missing > self.free_blocks:
+        missing = -(-tokens // self.block_size) - len(request.blocks)
+        if missing > self.device.num_free:
             return False
         if missing > 0:
             request.blocks += self.device.take(missing)
-        self.register(request, min(tokens, request.known))
+        if self.caching:  # before it is computed: later in this very step others may count on it
+            self.register(request, min(tokens, request.known))
         return True
 
     def grow_one(self, request: Request) -> None:
@@ -125,16 +135,21 @@ class KVCache:
     def admit(self, request: Request, hits: Sequence[int], tokens: int) -> None:
         """Build a table of `tokens` tokens on top of `hits`; the blocks must be free."""
         missing = self.blocks_for(tokens) - len(hits)
+        if not self.caching:
+            request.blocks = self.device.take(missing)
+            return
         request.blocks = self.device.assemble([*hits, *[None] * missing])
         request.registered = len(hits)
-        if self.caching and not request.preemptions:
+        if not request.preemptions:  # vLLM counts a prompt once
             self.prefix_queries += request.known
             self.prefix_hits += len(hits) * self.block_size
         self.register(request, min(tokens, request.known))
 
     def release(self, request: Request) -> None:
         """Take everything back that the request holds, on device and host; twice is once."""
+        # decodes fill blocks unregistered (`grow_one`): what is full by now stays findable
         self.register(request, min(request.computed, len(request.blocks) * self.block_size))
+        request.hits_version = -1
         self.device.give_back(request.blocks)
         self.host.give_back(request.host_blocks)
         request.blocks, request.host_blocks, request.registered = [], [], 0

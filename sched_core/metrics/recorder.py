@@ -1,12 +1,12 @@
 """What a run leaves behind, packed: a fixed row per ended request, and sums over the steps."""
 
 from array import array
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sched_core.execution.plan import StepPlan
 from sched_core.request import Request, RequestState
 
 COLUMNS: Final = (
@@ -67,33 +67,45 @@ class Recorder:
         self.prefix_hits = 0
 
     def step(
-        self, plan: StepPlan, duration_ns: int, used_blocks: int, waiting: int, running: int
+        self, duration_ns: int, tokens: int, used_blocks: int, waiting: int, running: int
     ) -> None:
         """Take in an executed step, before its outcome changes who waits and runs."""
-        load = plan.load
-        self._step(plan.num_tokens, duration_ns, used_blocks, waiting, running)
-        self.padding_tokens += load.decodes + load.prefill_tokens - plan.num_tokens
-        if plan.preemptions or plan.swapped_in:
-            self.preemptions += len(plan.preemptions)
-            self.swap_outs += len(plan.swapped_out)
-            self.swap_ins += len(plan.swapped_in)
-            self.swapped_blocks += load.blocks_out + load.blocks_in
-
-    def decodes(self, duration_ns: int, used_blocks: int, waiting: int, running: int) -> None:
-        """Take in a step in which every running request decoded, and nothing else happened."""
-        self._step(running, duration_ns, used_blocks, waiting, running)
-
-    def _step(self, tokens: int, duration_ns: int, used: int, waiting: int, running: int) -> None:
         self.steps += 1
         self.busy_ns += duration_ns
         self.computed_tokens += tokens
-        self.block_ns += used * duration_ns
+        self.block_ns += used_blocks * duration_ns
         self.waiting_ns += waiting * duration_ns
         self.running_ns += running * duration_ns
-        if used > self.peak_blocks:
-            self.peak_blocks = used
+        if used_blocks > self.peak_blocks:
+            self.peak_blocks = used_blocks
         if running > self.peak_running:
             self.peak_running = running
+
+    def leap(
+        self, durations_ns: Sequence[int], block_ns: int, peak: int, waiting: int, running: int
+    ) -> None:
+        """Take in steps in which everyone running decoded, and nothing else happened.
+
+        `block_ns` is the sum of used blocks x duration, `peak` the most that were in use.
+        """
+        total = sum(durations_ns)
+        self.steps += len(durations_ns)
+        self.busy_ns += total
+        self.computed_tokens += running * len(durations_ns)
+        self.block_ns += block_ns
+        self.waiting_ns += waiting * total
+        self.running_ns += running * total
+        if peak > self.peak_blocks:
+            self.peak_blocks = peak
+        if running > self.peak_running:
+            self.peak_running = running
+
+    def moved(self, preemptions: int, outs: int, ins: int, blocks: int) -> None:
+        """Take in what a step took away, and what it copied."""
+        self.preemptions += preemptions
+        self.swap_outs += outs
+        self.swap_ins += ins
+        self.swapped_blocks += blocks
 
     def gaps(self, gap_ns: int, count: int) -> None:
         """`count` requests got a token `gap_ns` after their previous one."""
@@ -113,7 +125,7 @@ class Recorder:
                 request.submitted_seq,
                 STATES.index(request.state),
                 self.tenants.setdefault(request.tenant, len(self.tenants)),
-                request.priority,
+                request.spec.priority,
                 request.arrival_ns,
                 request.prompt_len,
                 request.emitted,

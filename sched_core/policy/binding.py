@@ -20,13 +20,11 @@ HOOKS = tuple(name for spec in (Decisions, Events) for name in vars(spec) if nam
 class Hook:
     """One hook of one stack: its implementations, first to be asked first."""
 
-    __slots__ = ("answered", "asked", "calls", "name")
+    __slots__ = ("answered", "calls", "name")
 
     def __init__(self, name: str, calls: list[tuple[str, Callable[..., Any]]]) -> None:
         self.name = name
         self.calls = calls
-        self.asked = ""
-        """Name of the component that gave the last answer; "" if nobody had an opinion."""
         self.answered: dict[str, None] = {}
         """Names of the components that ever gave an answer."""
 
@@ -37,17 +35,6 @@ class Hook:
     def components(self) -> list[str]:
         """Names of the components that implement it, first to be asked first."""
         return [name for name, _ in self.calls]
-
-    def ask(self, *args: object) -> Any:
-        """The first answer that is not None."""
-        for name, call in self.calls:
-            self.asked = name
-            answer = call(*args)
-            if answer is not None:
-                self.answered[name] = None
-                return answer
-        self.asked = ""
-        return None
 
 
 def bind(components: list[tuple[str, object]]) -> dict[str, Hook]:

@@ -19,7 +19,7 @@ from typing import Final
 import pluggy
 
 from sched_core.execution.plan import PreemptMode
-from sched_core.scheduler.views import RequestView, SchedulerView
+from sched_core.policy.views import RequestView, SchedulerView
 
 PROJECT = "schedfw"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -217,7 +217,14 @@ class Events:
 
     @hookspec
     def tokens_computed(self, request: RequestView, num_tokens: int, now: float) -> None:
-        """The step that ended at `now` computed `num_tokens` positions of `request`."""
+        """The step that ended at `now` computed `num_tokens` positions of `request`. A component
+        with the class attribute `coarse = True` may be told once of many steps of one each."""
+
+    @hookspec
+    def step_done(self, view: SchedulerView, start: float, end: float, steps: int) -> None:
+        """`steps` steps ran from `start` to `end` seconds, in which nobody came or went; those
+        that are done with the last one are still in `view.running`. The clock of a policy that
+        counts the service it gives."""
 
     @hookspec
     def request_preempted(self, request: RequestView, mode: PreemptMode, now: float) -> None:

@@ -1,26 +1,43 @@
 """After a step: progress, tokens and times are taken in, and who is done leaves."""
 
-from sched_core.execution.plan import StepPlan
+from collections.abc import Sequence
+
 from sched_core.request import Request, RequestState
-from sched_core.scheduler import notices as events
+from sched_core.scheduler import notices
+from sched_core.scheduler.plan_builder import PlanBuilder
 from sched_core.scheduler.state import SchedulerState
 
 
-def take_in(state: SchedulerState, plan: StepPlan, end_ns: int) -> list[Request]:
+def take_in(state: SchedulerState, builder: PlanBuilder, end_ns: int) -> Sequence[Request]:
     """Take in a step that ended at `end_ns`; returns who finished, in the order granted."""
     start_ns, state.now_ns = state.now_ns, end_ns
     done = _advance_lockstep(state, end_ns)
-    emitters = [r for r, n in plan.grants.items() if _advance(state, r, n, start_ns, end_ns)]
-    events.tell_computed(state, plan)
+    emitters = [r for r, n in builder.grants.items() if _advance(state, r, n, start_ns, end_ns)]
+    notices.tell_computed(state, builder)
+    notices.tell_done(state, start_ns, 1)
     done += [request for request in emitters if request.emitted >= request.output_len]
     if len(done) > 1:
         finishing = set(done)
-        done = [request for request in plan.order if request in finishing]
-    for request in done:
-        _finish(state, request)
-    _fall_in(state, plan, emitters)
-    events.let_go(state)
+        done = [request for request in builder.order() if request in finishing]
+    finish(state, done)
+    _fall_in(state, builder, emitters)
     state.kv.end_step()
+    state.step += 1
+    return done
+
+
+def take_in_leap(
+    state: SchedulerState, start_ns: int, end_ns: int, steps: int
+) -> Sequence[Request]:
+    """The same of a leap: the last of `steps` steps, in which members of the lockstep computed a
+    token each; of the others the lockstep knows already."""
+    state.now_ns = end_ns
+    done = state.lockstep.advance(end_ns)
+    notices.tell_repeated(state, steps)
+    notices.tell_done(state, start_ns, steps)
+    if len(done) > 1:
+        done.sort(key=lambda request: request.admitted_seq)
+    finish(state, done)
     state.step += 1
     return done
 
@@ -41,9 +58,10 @@ def _advance(
     """Move a request that was granted tokens by itself; did it emit one?"""
     if request.first_scheduled_ns is None:
         request.first_scheduled_ns = start_ns
-    request.end_wait(start_ns)
+    if request.preempted_since_ns is not None:
+        request.end_wait(start_ns)
     state.recorder.recomputed_tokens += request.compute(tokens)
-    if request.computed < request.known:
+    if request.computed < request.prompt_len + request.emitted:
         return False
     request.emitted += 1
     if request.last_token_ns is None:
@@ -54,25 +72,35 @@ def _advance(
     return True
 
 
-def _finish(state: SchedulerState, request: Request) -> None:
-    if request.joined >= 0:
+def finish(state: SchedulerState, done: Sequence[Request]) -> None:
+    """Let those go that have emitted their last token."""
+    batch = state.static_batch
+    for request in done:
+        leave(state, request)
+        if batch is None:
+            state.kv.release(request)
+        else:
+            batch.hold(request)
+        notices.end(state, request, RequestState.FINISHED)
+    if done and batch is not None:
+        batch.let_go(state.kv, state.running)
+
+
+def leave(state: SchedulerState, request: Request) -> None:
+    """Take a request out of the running ones."""
+    state.nobody_joins = False
+    if request.lockstep_since >= 0:
         state.lockstep.leave(request)
-    state.running.remove(request)
-    if state.static:
-        state.held.append(request)
     else:
-        state.kv.release(request)
-    events.end(state, request, RequestState.FINISHED)
+        state.alone.remove(request)
+    state.running.remove(request)
 
 
-def _fall_in(state: SchedulerState, plan: StepPlan, emitters: list[Request]) -> None:
+def _fall_in(state: SchedulerState, builder: PlanBuilder, emitters: list[Request]) -> None:
     """Who emitted a token and runs on goes with the others from now on."""
+    if not emitters:
+        return
     for request in emitters:
         if request.state is RequestState.RUNNING:
             state.lockstep.join(request)
-    if plan.grants or plan.preemptions:
-        state.stragglers = [
-            request
-            for request in state.stragglers
-            if request.joined < 0 and request.state is RequestState.RUNNING
-        ]
+    state.alone = [request for request in state.alone if request.lockstep_since < 0]

@@ -6,8 +6,8 @@ needs a block or ends are known in advance. So a step costs what changes in it, 
 Whoever must be treated on its own leaves, which brings its stored numbers up to date.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
+from heapq import heappop, heappush
 
 from sched_core.request import Request
 
@@ -15,7 +15,8 @@ from sched_core.request import Request
 class Lockstep:
     """The members, filed by the tick at which each needs its next block and by its last one."""
 
-    __slots__ = ("_block_size", "_due", "_last", "context", "emitted_ns", "size", "tick")
+    __slots__ = ("_block_size", "_due", "_last", "_last_ticks", "context", "emitted_ns", "size",
+                 "tick")  # fmt: skip
 
     def __init__(self, block_size: int) -> None:
         self._block_size = block_size
@@ -26,77 +27,87 @@ class Lockstep:
         """Computed tokens of all members."""
         self.emitted_ns = 0
         """When the last tick ended: every member's last token."""
+        # A member needs a block whenever its computed tokens fill one: every `block_size` ticks,
+        # so the tick modulo the block size says who is due, for as long as it stays.
         self._due: list[dict[Request, None]] = [{} for _ in range(block_size)]
-        self._last: defaultdict[int, dict[Request, None]] = defaultdict(dict)
+        self._last: dict[int, dict[Request, None]] = {}
+        self._last_ticks: list[int] = []
+        """Heap of the keys of `_last`, and of some whose members have left."""
 
     def computed(self, request: Request) -> int:
         """`request.computed`, exact for members too."""
-        if request.joined < 0:
+        if request.lockstep_since < 0:
             return request.computed
-        return request.computed + self.tick - request.joined
+        return request.computed + self.tick - request.lockstep_since
 
     def emitted(self, request: Request) -> int:
         """`request.emitted`, exact for members too."""
-        if request.joined < 0:
+        if request.lockstep_since < 0:
             return request.emitted
-        return request.emitted + self.tick - request.joined
+        return request.emitted + self.tick - request.lockstep_since
 
     def join(self, request: Request) -> None:
         """Take in a request that lacks exactly its next token."""
         tick = self.tick
-        request.joined = tick
+        request.lockstep_since = tick
         self.size += 1
         self.context += request.computed
         self._due[(tick - request.computed) % self._block_size][request] = None
-        self._last[self._final_tick(request)][request] = None
-
-    def _final_tick(self, request: Request) -> int:
-        return request.joined + request.output_len - request.emitted - 1
+        final = tick + request.output_len - request.emitted - 1
+        if final not in self._last:
+            self._last[final] = {}
+            heappush(self._last_ticks, final)
+        self._last[final][request] = None
 
     def leave(self, request: Request) -> None:
         """Let a member go, its numbers brought up to date."""
-        del self._due[(request.joined - request.computed) % self._block_size][request]
-        final = self._final_tick(request)
-        del self._last[final][request]
-        if not self._last[final]:
+        since = request.lockstep_since
+        del self._due[(since - request.computed) % self._block_size][request]
+        final = since + request.output_len - request.emitted - 1
+        last = self._last[final]
+        del last[request]
+        if not last:
             del self._last[final]
-        self._bring_up_to_date(request)
-        self.size -= 1
-        self.context -= request.computed
-
-    def _bring_up_to_date(self, request: Request) -> None:
-        steps = self.tick - request.joined
-        request.joined = -1
-        request.computed += steps
+        steps = self.tick - since
+        request.lockstep_since = -1
+        request.computed = computed = request.computed + steps
         request.emitted += steps
-        request.high_water = max(request.high_water, request.computed)
+        if computed > request.high_water:
+            request.high_water = computed
         request.last_token_ns = self.emitted_ns
+        self.size -= 1
+        self.context -= computed
 
     def disband(self, members: Iterable[Request]) -> None:
         """Let everyone go."""
         for request in members:
-            if request.joined >= 0:
+            if request.lockstep_since >= 0:
                 self.leave(request)
 
-    def due(self) -> list[Request]:
-        """Members whose next token starts a new block, in running order."""
-        due = self._due[self.tick % self._block_size]
+    def due(self, ahead: int = 0) -> list[Request]:
+        """Members whose next token, or the one so many ticks ahead, starts a new block; in running
+        order."""
+        due = self._due[(self.tick + ahead) % self._block_size]
         return sorted(due, key=_running_order) if len(due) > 1 else list(due)
 
-    def num_due(self) -> int:
-        """How many `due` are there."""
-        return len(self._due[self.tick % self._block_size])
+    def num_due(self, ahead: int = 0) -> int:
+        """How many will be due, so many ticks ahead."""
+        return len(self._due[(self.tick + ahead) % self._block_size])
 
-    def ends_now(self) -> bool:
-        """Does a member emit its last token in the next tick?"""
-        return self.tick in self._last
+    def ticks_left(self) -> int:
+        """Ticks until a member emits its last token, that one included; there must be members."""
+        heap, last = self._last_ticks, self._last
+        while heap[0] not in last:
+            heappop(heap)
+        return heap[0] - self.tick + 1
 
-    def advance(self, end_ns: int) -> list[Request]:
-        """One token for everyone at `end_ns`; returns the members that are done, still inside."""
-        done = self._last.get(self.tick)
-        self.tick += 1
-        self.context += self.size
+    def advance(self, end_ns: int, ticks: int = 1) -> list[Request]:
+        """`ticks` tokens for everyone, the last of them at `end_ns`, and none beyond a member's
+        last; returns the members that are done, still inside."""
+        self.tick += ticks
+        self.context += ticks * self.size
         self.emitted_ns = end_ns
+        done = self._last.get(self.tick - 1)
         return list(done) if done else []
 
 

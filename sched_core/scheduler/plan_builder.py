@@ -1,88 +1,112 @@
 """The step under construction: who was granted what, and what the executor will be told."""
 
-from sched_core.execution.padding import padded
-from sched_core.execution.plan import Preemption, StepLoad, StepPlan, Swap
+from bisect import insort
+
+from sched_core.execution.load import StepLoad, decode_load, mixed_load
+from sched_core.execution.plan import (
+    NOBODY,
+    NewRequest,
+    Preemption,
+    ScheduledRequest,
+    StepPlan,
+    Swap,
+)
 from sched_core.request import Request
-from sched_core.scheduler.state import SchedulerState, is_prefill
+from sched_core.scheduler.batching import is_prefill
+from sched_core.scheduler.state import SchedulerState
 
 
-class Batch:
-    """What the current step has decided so far. Granting takes from the state's budget."""
+class PlanBuilder:
+    """What the current step has decided so far. Used again for every step: see `begin`."""
 
     __slots__ = (
         "_in",
-        "_lockstep",
         "_out",
         "_state",
-        "admitted",
+        "admitted_by",
+        "budget_left",
+        "granted",
         "grants",
+        "joined",
+        "members_granted",
         "preemptions",
-        "resumed",
     )
 
     def __init__(self, state: SchedulerState) -> None:
         self._state = state
-        self._lockstep = False
-        """Do the members of the lockstep have their tokens of this step?"""
+        self.begin(0)
+
+    def begin(self, budget: int) -> None:
+        """Start an empty step that may compute `budget` tokens."""
+        self.budget_left = budget
+        self.granted = 0
         self.grants: dict[Request, int] = {}
-        self.admitted: dict[Request, int] = {}
-        self.resumed: list[Request] = []
+        """Tokens of those that stand alone."""
+        self.members_granted = 0
+        """Of the lockstep, the first so many in running order have their token."""
+        self.joined: dict[Request, int] = {}
+        """Who joined the batch in this step -> prefix tokens found in the cache."""
+        self.admitted_by = NOBODY
         self.preemptions: list[Preemption] = []
         self._out: list[Swap] = []
         self._in: list[Swap] = []
 
-    def grant_lockstep(self) -> bool:
-        """Give every member of the lockstep its token, if nothing can come between.
-
-        That is so when budget and blocks suffice and no straggler is before them in order.
-        """
-        state, lockstep = self._state, self._state.lockstep
-        size = lockstep.size
-        if size > state.budget_left or lockstep.num_due() > state.kv.free_blocks:
-            return False
-        if size and state.stragglers and state.running[size] is not state.stragglers[0]:
-            return False
-        if lockstep.num_due():
-            for request in lockstep.due():
-                state.kv.grow_one(request)
-        self._spend(size)
-        self._lockstep = True
-        return True
-
-    def break_lockstep(self) -> None:
-        """Treat every running request on its own in this step."""
-        state = self._state
-        if state.lockstep.size:
-            state.lockstep.disband(state.running)
-            state.stragglers = list(state.running)
+    # -- grants ---------------------------------------------------------------------------------
 
     def _spend(self, tokens: int) -> None:
-        self._state.budget_left -= tokens
-        self._state.granted += tokens
+        self.budget_left -= tokens
+        self.granted += tokens
 
     def grant(self, request: Request, tokens: int) -> None:
         """Let a request compute `tokens` tokens."""
         self.grants[request] = tokens
-        self._spend(tokens)
+        self.budget_left -= tokens
+        self.granted += tokens
+
+    def grant_members(self, count: int) -> None:
+        """Let the next `count` members of the lockstep compute a token each."""
+        self.members_granted += count
+        self._spend(count)
+
+    def members_before(self, request: Request) -> int:
+        """How many members of the lockstep are before a request in running order?"""
+        state, seq = self._state, request.admitted_seq
+        ahead = sum(1 for other in state.alone if other.admitted_seq < seq)
+        return state.running.index(request) - ahead
+
+    def set_apart(self, member: Request) -> None:
+        """Let a member that gets no token in this step stand alone."""
+        self._state.lockstep.leave(member)
+        insort(self._state.alone, member, key=_running_order)
+
+    def break_lockstep(self) -> None:
+        """Treat every running request on its own for the rest of this step."""
+        state = self._state
+        if not state.lockstep.size:
+            return
+        members = [r for r in state.running if r.lockstep_since >= 0]
+        granted = dict.fromkeys(members[: self.members_granted], 1) | self.grants
+        self.grants = {r: granted[r] for r in state.running if r in granted}
+        self.members_granted = 0
+        state.lockstep.disband(members)
+        state.alone = list(state.running)
 
     def join(self, request: Request, tokens: int) -> None:
         """Let a request that was waiting compute `tokens` tokens."""
-        if request.preemptions:
-            self.resumed.append(request)
-        else:
-            self.admitted[request] = request.computed
+        self.joined[request] = request.computed
         self.grant(request, tokens)
 
     def withdraw(self, victim: Request) -> None:
         """Take back what a request was granted in this step; it stands on its own afterwards."""
-        if victim.joined >= 0:
-            self._state.lockstep.leave(victim)
-            if self._lockstep:
-                self._spend(-1)
+        state = self._state
+        if victim.lockstep_since >= 0:
+            if self.members_before(victim) < self.members_granted:
+                self.grant_members(-1)
+            state.lockstep.leave(victim)
         else:
             self._spend(-self.grants.pop(victim, 0))
-            self._state.stragglers.remove(victim)
-            self._state.kv.forget(victim)
+            state.alone.remove(victim)
+            state.kv.forget(victim)
 
     def preempt(self, preemption: Preemption, swap: Swap | None) -> None:
         """Note a victim, and the copy of its blocks if it was swapped out."""
@@ -94,72 +118,90 @@ class Batch:
         """Note a copy back to the device."""
         self._in.append(swap)
 
-    def plan(self, ended: tuple[str, ...]) -> StepPlan | None:
-        """The immutable plan; None if nothing happens in this step."""
-        if not (self._state.granted or self.preemptions):
-            return None
+    # -- the result -----------------------------------------------------------------------------
+
+    @property
+    def is_empty(self) -> bool:
+        """Does nothing at all happen in this step?"""
+        return not (self.granted or self.preemptions)
+
+    @property
+    def num_swaps(self) -> tuple[int, int]:
+        """Requests copied out, and back in."""
+        return len(self._out), len(self._in)
+
+    def order(self) -> list[Request]:
+        """Who computes, in the order granted: running order, unless everyone stood alone."""
+        running, grants = self._state.running, self.grants
+        if not self.members_granted:
+            return list(grants)
+        if self.members_granted + len(grants) == len(running):
+            return running
+        return [r for r in running if r.lockstep_since >= 0 or r in grants]
+
+    def load(self) -> StepLoad:
+        """What the step holds. Every member of the lockstep has its token by now."""
+        lockstep, batch = self._state.lockstep, self._state.static_batch
+        blocks_out = sum(len(swap.sources) for swap in self._out)
+        blocks_in = sum(len(swap.sources) for swap in self._in)
+        if batch is not None and batch.padded:
+            rows = [(lockstep.computed(r), self.grants.get(r, 1)) for r in self.order()]
+            return batch.load(rows)._replace(blocks_out=blocks_out, blocks_in=blocks_in)
+        if not self.grants and not blocks_out:
+            return decode_load(lockstep.size, lockstep.context)
+        decodes = sampled = lockstep.size
+        context, chunks = lockstep.context, []
+        for request, tokens in self.grants.items():
+            computed = request.computed
+            sampled += computed + tokens == request.prompt_len + request.emitted
+            if is_prefill(request, computed):
+                chunks.append((computed, tokens))
+            else:
+                decodes += 1
+                context += computed
+        return mixed_load(decodes, context, chunks, sampled, blocks_out, blocks_in)
+
+    def plan(self, load: StepLoad) -> StepPlan:
+        """The plan, as plain data."""
+        state = self._state
+        new = [r for r in self.joined if not r.preemptions]
         return StepPlan(
-            self._state.step,
-            self._state.now_ns,
-            self._padded_load() if self._state.config.batching == "padded" else self._load(),
-            self._state.granted,
-            self._order(),
-            self.grants,
-            self.admitted,
-            tuple(self.resumed),
+            state.step,
+            state.now_ns,
+            load,
+            self.granted,
+            tuple(self._share(r, self.grants.get(r, 1)) for r in self.order()),
+            tuple(NewRequest(r.id, r.prompt_len, r.prefix, self.joined[r]) for r in new),
+            tuple(r.id for r in self.joined if r.preemptions),
             tuple(self.preemptions),
             tuple(self._out),
             tuple(self._in),
-            ended,
-            self._state.lockstep.tick,
+            tuple(state.ended_ids),
+            self.admitted_by,
         )
 
-    def _order(self) -> tuple[Request, ...]:
-        """Who computes, in the order granted: running order, unless everyone stood alone."""
-        if not self._state.lockstep.size:
-            return tuple(self.grants)
-        running = self._state.running
-        if self._state.lockstep.size + len(self.grants) == len(running):
-            return tuple(running)
-        return tuple(r for r in running if r.joined >= 0 or r in self.grants)
-
-    def _load(self) -> StepLoad:
-        lockstep = self._state.lockstep
-        decodes = sampled = lockstep.size
-        decode_kv = lockstep.context + decodes
-        if not self.grants and not self._out:
-            return StepLoad(decodes, decode_kv, 0, 0, 0, 0, sampled)
-        prefills = prefill_tokens = prefill_kv = pairs = 0
-        for request, tokens in self.grants.items():
-            start = request.computed
-            end = start + tokens
-            sampled += end == request.known
-            if is_prefill(request, start):
-                prefills += 1
-                prefill_tokens += tokens
-                prefill_kv += end
-                pairs += tokens * start + tokens * (tokens + 1) // 2
-            else:
-                decodes += 1
-                decode_kv += end
-        return StepLoad(
-            decodes,
-            decode_kv,
-            prefills,
-            prefill_tokens,
-            prefill_kv,
-            pairs,
-            sampled,
-            sum(len(swap.sources) for swap in self._out),
-            sum(len(swap.sources) for swap in self._in),
+    def plan_of_leap(self, start_ns: int, steps: int) -> StepPlan:
+        """The plan of the first of `steps` alike, of which all but the last are over."""
+        state, lockstep, back = self._state, self._state.lockstep, steps - 1
+        size = lockstep.size
+        return StepPlan(
+            state.step - back,
+            start_ns,
+            decode_load(size, lockstep.context - back * size),
+            size,
+            tuple(self._share(request, 1, back) for request in state.running),
+            finished_req_ids=tuple(state.ended_ids),
         )
 
-    def _padded_load(self) -> StepLoad:
-        """The same step in a batch whose rows are as long as the longest."""
-        state = self._state
-        rows = [(state.lockstep.computed(r), self.grants.get(r, 1)) for r in self._order()]
-        copied_out = sum(len(swap.sources) for swap in self._out)
-        copied_in = sum(len(swap.sources) for swap in self._in)
-        return padded(rows, [request.computed for request in state.held])._replace(
-            blocks_out=copied_out, blocks_in=copied_in
-        )
+    def _share(self, request: Request, tokens: int, back: int = 0) -> ScheduledRequest:
+        """What a request computes, or did so many steps ago."""
+        lockstep, size = self._state.lockstep, self._state.config.block_size
+        computed = lockstep.computed(request) - back
+        end = computed + tokens
+        samples = end == request.prompt_len + lockstep.emitted(request) - back
+        blocks = tuple(request.blocks[: -(-end // size)])
+        return ScheduledRequest(request.id, tokens, computed, blocks, samples)
+
+
+def _running_order(request: Request) -> int:
+    return request.admitted_seq

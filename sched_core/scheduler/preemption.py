@@ -4,25 +4,30 @@ from sched_core.execution.plan import Preemption
 from sched_core.limits import NANOSECONDS
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE, SWAP
 from sched_core.request import Request, RequestState
-from sched_core.scheduler import notices as events
-from sched_core.scheduler.plan_builder import Batch
+from sched_core.scheduler import notices
+from sched_core.scheduler.plan_builder import PlanBuilder
 from sched_core.scheduler.state import SchedulerState
+from sched_core.scheduler.views import request_of
 
 
-def victim_for(state: SchedulerState, beneficiary: Request) -> Request | None:
-    """Who gives up its blocks for `beneficiary`; None is nobody.
+def preempt_for(
+    state: SchedulerState, builder: PlanBuilder, beneficiary: Request
+) -> Request | None:
+    """Let somebody yield to `beneficiary`; returns who did, None if nobody does.
 
     By default nobody does for a waiting request, as in vLLM.
     """
-    answer: Request | None = None
-    if "select_victim" in state.policy.uses:
-        choice = state.policy.select_victim(state.view, beneficiary.view)
-        if choice is NO_VICTIM:
-            return None
-        answer = choice
-    if answer is None and beneficiary.state is RequestState.RUNNING:
-        answer = last_in_order(state)
-    return answer
+    answer, chosen_by = state.policy.select_victim(state.view, beneficiary.view)
+    if answer is NO_VICTIM:
+        return None
+    if answer is not None:
+        victim = request_of(answer)
+    elif beneficiary.state is RequestState.RUNNING:
+        victim = last_in_order(state)
+    else:
+        return None
+    _preempt(state, builder, victim, beneficiary, chosen_by)
+    return victim
 
 
 def last_in_order(state: SchedulerState) -> Request:
@@ -38,12 +43,16 @@ def last_in_order(state: SchedulerState) -> Request:
     return max(state.running, key=lambda request: request.sort_key)
 
 
-def preempt(state: SchedulerState, batch: Batch, victim: Request, beneficiary: Request) -> None:
+def _preempt(
+    state: SchedulerState,
+    builder: PlanBuilder,
+    victim: Request,
+    beneficiary: Request,
+    chosen_by: str,
+) -> None:
     """Take a running request's place and memory; what it was granted in this step returns."""
-    policy, mode = state.policy, RECOMPUTE
-    batch.withdraw(victim)
-    if "choose_preempt_mode" in policy.uses:
-        mode = policy.choose_preempt_mode(state.view, victim.view)
+    builder.withdraw(victim)
+    mode, mode_by = state.policy.choose_preempt_mode(state.view, victim.view)
     swap = state.kv.swap_out(victim) if mode is SWAP else None
     if swap is None:
         mode = RECOMPUTE
@@ -54,7 +63,6 @@ def preempt(state: SchedulerState, batch: Batch, victim: Request, beneficiary: R
     victim.preemptions += 1
     victim.preempted_step = state.step
     victim.preempted_since_ns = state.now_ns
-    deciders = policy.decider("select_victim"), policy.decider("choose_preempt_mode")
-    batch.preempt(Preemption(victim, beneficiary, mode, *deciders), swap)
+    builder.preempt(Preemption(victim.id, beneficiary.id, mode, chosen_by, mode_by), swap)
     state.waiting.add(victim)
-    events.tell(state, "request_preempted", victim, mode)
+    notices.tell(state, "request_preempted", victim, mode)

@@ -1,52 +1,130 @@
 """The first half of a step: running requests, in order, each get their tokens."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from sched_core.request import Request, RequestState
 from sched_core.scheduler import preemption
-from sched_core.scheduler.plan_builder import Batch
-from sched_core.scheduler.state import SchedulerState, lacks_prefill
+from sched_core.scheduler.batching import lacks_prefill
+from sched_core.scheduler.offer import chunk
+from sched_core.scheduler.plan_builder import PlanBuilder
+from sched_core.scheduler.state import SchedulerState
+from sched_core.scheduler.views import requests_of
 
 
-def turn(state: SchedulerState, batch: Batch) -> Sequence[Request]:
-    """Which running requests are to be granted tokens one by one, in order.
-
-    In a static batch that is being filled only those that prefill.
-    """
-    if state.static and (state.forming or any(map(lacks_prefill, state.stragglers))):
-        batch.break_lockstep()
-        return [request for request in everyone(state, batch) if lacks_prefill(request)]
-    return everyone(state, batch)
-
-
-def everyone(state: SchedulerState, batch: Batch) -> Sequence[Request]:
-    """All who may run, less the members of the lockstep, which get their tokens here."""
-    if "order_running" not in state.policy.uses and batch.grant_lockstep():
-        return tuple(state.stragglers)
-    batch.break_lockstep()
-    if "order_running" in state.policy.uses:
-        return state.policy.order_running(state.view)
-    return tuple(state.running)
+def grant(state: SchedulerState, builder: PlanBuilder) -> None:
+    """Give everyone that may run its tokens; in a static batch first those that prefill."""
+    batch = state.static_batch
+    if batch is not None and batch.prefills(state.alone):
+        builder.break_lockstep()
+        listed = _chosen(state, builder)
+        _grant_each(state, builder, filter(lacks_prefill, listed or list(state.running)))
+    else:
+        grant_all(state, builder)
 
 
-def grant(state: SchedulerState, batch: Batch, requests: Iterable[Request]) -> None:
-    """Give each its tokens while the budget lasts; who is preempted meanwhile gets none."""
+def grant_all(state: SchedulerState, builder: PlanBuilder) -> None:
+    """Give everyone its tokens, in the policy's order or in that of admission."""
+    if (chosen := _chosen(state, builder)) is not None:
+        builder.break_lockstep()
+        _grant_each(state, builder, chosen)
+        return
+    for request in tuple(state.alone):
+        if builder.budget_left <= 0:
+            break
+        if request.state is not RequestState.RUNNING:
+            continue
+        if not _grant_members(state, builder, request):
+            return
+        _grant_one(state, builder, request)
+    _grant_members(state, builder, None)
+
+
+def _chosen(state: SchedulerState, builder: PlanBuilder) -> list[Request] | None:
+    if "order_running" not in state.policy.uses:
+        return None
+    return requests_of(state.policy.order_running(state.view))
+
+
+def _grant_each(state: SchedulerState, builder: PlanBuilder, requests: Iterable[Request]) -> None:
+    """One by one, while the budget lasts; who is preempted meanwhile gets nothing."""
     for request in requests:
-        if state.budget_left <= 0:
+        if builder.budget_left <= 0:
             break
         if request.state is RequestState.RUNNING:
-            _grant_one(state, batch, request)
+            _grant_one(state, builder, request)
 
 
-def _grant_one(state: SchedulerState, batch: Batch, request: Request) -> None:
+def _grant_one(state: SchedulerState, builder: PlanBuilder, request: Request) -> None:
     """Tokens for one request, and the blocks for them, from whoever must yield."""
-    tokens = state.chunk(request, request.computed)
+    tokens = chunk(state, builder, request, request.computed)
     while tokens and not state.kv.grow(request, request.computed + tokens):
-        victim = preemption.victim_for(state, request)
-        if victim is None:
-            return
-        preemption.preempt(state, batch, victim, request)
-        if victim is request:
+        victim = preemption.preempt_for(state, builder, request)
+        if victim is None or victim is request:
             return
     if tokens:
-        batch.grant(request, tokens)
+        builder.grant(request, tokens)
+
+
+def _grant_members(state: SchedulerState, builder: PlanBuilder, before: Request | None) -> bool:
+    """A token for each member of the lockstep that is before a request, or for all of them.
+
+    False if the budget ended here: everybody stands alone then, and nobody is left to be granted.
+    """
+    lockstep = state.lockstep
+    size = lockstep.size
+    if builder.members_granted == size:
+        return True
+    count = size
+    if before is not None and state.running[size] is not state.alone[0]:  # not all are ahead
+        count = builder.members_before(before)
+    if count - builder.members_granted > builder.budget_left:
+        _part_ways(state, builder)
+        return False
+    if lockstep.num_due():
+        _grow_due(state, builder, before)
+        if before is None:
+            count = lockstep.size
+        elif before.state is RequestState.RUNNING:
+            count = builder.members_before(before)
+        else:  # it had to yield to a member
+            return True
+    builder.grant_members(count - builder.members_granted)
+    return True
+
+
+def _part_ways(state: SchedulerState, builder: PlanBuilder) -> None:
+    """The budget does not last for all members: go on one by one."""
+    members = [r for r in state.running if r.lockstep_since >= 0]
+    first = members[builder.members_granted].admitted_seq
+    builder.break_lockstep()
+    _grant_each(state, builder, [r for r in state.running if r.admitted_seq >= first])
+
+
+def _grow_due(state: SchedulerState, builder: PlanBuilder, before: Request | None) -> None:
+    """The next block for every member that needs one and is before a request, in order."""
+    kv = state.kv
+    for member in state.lockstep.due():
+        if before is not None and member.admitted_seq > before.admitted_seq:
+            break
+        if member.lockstep_since < 0 or len(member.blocks) * kv.block_size > (
+            state.lockstep.computed(member)
+        ):
+            continue  # preempted meanwhile, or it has its block from an earlier call
+        if kv.free_blocks:
+            kv.grow_one(member)
+        else:
+            _take_for(state, builder, member)
+
+
+def _take_for(state: SchedulerState, builder: PlanBuilder, member: Request) -> None:
+    """A block for a member, from whoever must yield."""
+    # hooks see the step as far as it has got: those ahead of the member have their tokens
+    builder.grant_members(builder.members_before(member) - builder.members_granted)
+    while not state.kv.free_blocks:
+        victim = preemption.preempt_for(state, builder, member)
+        if victim is member:
+            return
+        if victim is None:
+            builder.set_apart(member)
+            return
+    state.kv.grow_one(member)

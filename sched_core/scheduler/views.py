@@ -1,31 +1,34 @@
-"""What a hook may see: read-only, the present only.
+"""What the engine shows of itself to hooks: the views of `sched_core.policy.views`.
 
-No true output length, no future arrival, no wall clock can be reached through a view's public
-names; attributes that start with an underscore are not part of the contract.
+Attributes that start with an underscore are not part of the contract.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from sched_core.execution.load import StepLoad, decode_load
 from sched_core.limits import NANOSECONDS
+from sched_core.policy.views import RequestView
 from sched_core.request import Request, RequestState
+from sched_core.scheduler import offer
+from sched_core.scheduler.batching import lacks_prefill
 
 if TYPE_CHECKING:
     import numpy as np
 
     from sched_core.execution.executor import Costs
-    from sched_core.execution.plan import StepLoad
+    from sched_core.scheduler.plan_builder import PlanBuilder
     from sched_core.scheduler.state import SchedulerState
 
 
-def _reads(path: str, doc: str) -> Any:
+def _reads(path: str) -> Any:
     """A property that reads `path` at C speed."""
-    return property(attrgetter(path), doc=doc)
+    return property(attrgetter(path))
 
 
-class RequestView:
-    """A request as a policy sees it. One object per request and run, so `is` and `in` work."""
+class EngineRequestView:
+    """A `RequestView` of the engine."""
 
     __slots__ = ("_request", "_state")
 
@@ -36,66 +39,61 @@ class RequestView:
     def __repr__(self) -> str:
         return f"<request {self.id}, {self.state.value}>"
 
-    id: str = _reads("_request.id", "Name in the workload.")
-    tenant: str = _reads("_request.tenant", "Whose request it is.")
-    priority: int = _reads("_request.priority", "As given by the client; smaller is more urgent.")
-    prompt_len: int = _reads("_request.prompt_len", "Prompt tokens.")
-    submission: int = _reads("_request.submitted_seq", "Position in the workload, for ties.")
-    state: RequestState = _reads("_request.state", "Where it is.")
-    num_preemptions: int = _reads("_request.preemptions", "How often it lost its place.")
+    id: str = _reads("_request.id")
+    tenant: str = _reads("_request.tenant")
+    priority: int = _reads("_request.spec.priority")
+    prompt_len: int = _reads("_request.prompt_len")
+    submission: int = _reads("_request.submitted_seq")
+    state: RequestState = _reads("_request.state")
+    num_preemptions: int = _reads("_request.preemptions")
 
     @property
     def arrival(self) -> float:
-        """Arrival, in seconds."""
         return self._request.arrival_ns / NANOSECONDS
 
     @property
     def num_computed_tokens(self) -> int:
-        """Positions whose K and V are in memory; 0 after a preemption by recompute."""
         return self._state.lockstep.computed(self._request)
 
     @property
     def num_output_tokens(self) -> int:
-        """Output tokens emitted so far; kept over preemptions."""
         return self._state.lockstep.emitted(self._request)
 
     @property
     def num_tokens(self) -> int:
-        """Known tokens: prompt + emitted."""
-        return self._request.prompt_len + self.num_output_tokens
+        return self._request.prompt_len + self._state.lockstep.emitted(self._request)
 
     @property
     def num_blocks(self) -> int:
-        """Device blocks that it holds, shared ones included."""
         return len(self._request.blocks)
 
     @property
     def is_running(self) -> bool:
-        """Is it in the batch?"""
         return self._request.state is RequestState.RUNNING
 
     @property
     def is_prefill(self) -> bool:
-        """Has it known tokens left to compute beyond one new decode token?"""
         request = self._request
-        return request.joined < 0 and (
-            request.emitted == 0 or request.prompt_len + request.emitted - request.computed > 1
-        )
+        return request.lockstep_since < 0 and lacks_prefill(request)
 
     @property
     def predicted_output(self) -> float | None:
-        """Output tokens in all, as the stack's `predict_output` says; None without a predictor."""
         return self._state.policy.predict_output(self)
 
 
-class WaitingView(Sequence[RequestView]):
-    """The waiting queue in order of effective priority, as of the last scan, read lazily.
+def request_of(view: RequestView) -> Request:
+    """Whose view it is; the policy has checked that it is one of the engine's."""
+    assert isinstance(view, EngineRequestView)
+    return view._request
 
-    Keys that move are asked again when admission begins to scan the queue, which a step without
-    budget or seats left does not do; before that the order is that of an earlier step.
 
-    It may be iterated while requests leave it: the next one is always the one behind the last.
-    """
+def requests_of(views: Iterable[RequestView] | None) -> list[Request] | None:
+    """The same for many; None for None."""
+    return None if views is None else [request_of(view) for view in views]
+
+
+class EngineWaitingView(Sequence[RequestView]):
+    """The waiting queue; may be iterated while requests leave it."""
 
     __slots__ = ("_state",)
 
@@ -113,10 +111,10 @@ class WaitingView(Sequence[RequestView]):
         return (request.view for request in self._state.waiting)
 
     def __contains__(self, request: object) -> bool:
-        return isinstance(request, RequestView) and request._request in self._state.waiting
+        return isinstance(request, EngineRequestView) and request._request in self._state.waiting
 
 
-class RunningView(Sequence[RequestView]):
+class EngineRunningView(Sequence[RequestView]):
     """The running requests, in order of admission."""
 
     __slots__ = ("_state",)
@@ -135,70 +133,97 @@ class RunningView(Sequence[RequestView]):
         return iter([request.view for request in self._state.running])
 
 
-class SchedulerView:
-    """The engine as a policy sees it during one step."""
+class EngineView:
+    """A `SchedulerView` of the engine, the step under construction included."""
 
-    __slots__ = ("_state", "running", "waiting")
+    __slots__ = ("_builder", "_state", "running", "waiting")
 
-    def __init__(self, state: "SchedulerState") -> None:
+    def __init__(self, state: "SchedulerState", builder: "PlanBuilder") -> None:
         object.__setattr__(self, "_state", state)
-        object.__setattr__(self, "waiting", WaitingView(state))
-        object.__setattr__(self, "running", RunningView(state))
+        object.__setattr__(self, "_builder", builder)
+        object.__setattr__(self, "waiting", EngineWaitingView(state))
+        object.__setattr__(self, "running", EngineRunningView(state))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a view is read-only: cannot set {name!r}")
 
     _state: "SchedulerState"
-    waiting: WaitingView
-    running: RunningView
-    step: int = _reads("_state.step", "Number of this step, from 0; idle gaps are not steps.")
-    budget_left: int = _reads("_state.budget_left", "Tokens that this step may still grant.")
-    granted_tokens: int = _reads("_state.granted", "Tokens granted in this step so far.")
-    free_blocks: int = _reads("_state.kv.free_blocks", "Device blocks that can be taken now.")
-    total_blocks: int = _reads("_state.kv.num_blocks", "Device blocks in the pool.")
-    free_host_blocks: int = _reads("_state.kv.free_host_blocks", "Host blocks free for swaps.")
-    block_size: int = _reads("_state.config.block_size", "Tokens in a block.")
-    costs: "Costs" = _reads("_state.costs", "The hardware model's word on marginal costs, in s.")
-    rng: "np.random.Generator" = _reads("_state.rng", "Seeded for this run: the only randomness.")
+    _builder: "PlanBuilder"
+    waiting: EngineWaitingView
+    running: EngineRunningView
+    step: int = _reads("_state.step")
+    budget_left: int = _reads("_builder.budget_left")
+    granted_tokens: int = _reads("_builder.granted")
+    free_blocks: int = _reads("_state.kv.free_blocks")
+    total_blocks: int = _reads("_state.kv.num_blocks")
+    free_host_blocks: int = _reads("_state.kv.free_host_blocks")
+    block_size: int = _reads("_state.config.block_size")
+    costs: "Costs" = _reads("_state.costs")
+    rng: "np.random.Generator" = _reads("_state.rng")
 
     @property
     def now(self) -> float:
-        """The step's start, in seconds."""
         return self._state.now_ns / NANOSECONDS
 
     @property
     def seats_left(self) -> int:
-        """Requests that may still join the batch (max_num_seqs - running)."""
         return self._state.seats - len(self._state.running)
 
     @property
     def victims(self) -> list[RequestView]:
-        """The running requests that `select_victim` may name: all but those that joined in this
-        very step, or compute a block in it that another request has hit."""
-        state = self._state
-        return [r.view for r in state.running if state.may_be_preempted(r)]
+        return [r.view for r in self._state.running if may_be_preempted(self, r)]
 
     @property
-    def load(self) -> "StepLoad":
-        """What the running requests put into a step that holds their decodes only."""
-        return self._state.decode_load()
+    def load(self) -> StepLoad:
+        lockstep = self._state.lockstep
+        lone = [r.computed for r in self._state.alone if not lacks_prefill(r)]
+        return decode_load(lockstep.size + len(lone), lockstep.context + sum(lone))
 
     def fits(self, request: RequestView) -> bool:
-        """Would `request` be admitted if it were yielded now, without taking anyone's place?
-
-        Asks `can_admit`, `chunk_size` and `reserve_blocks`. A `select_victim` that makes room for
-        waiting requests may admit it all the same.
-        """
-        return self._state.fits(request._request)
+        return offer.fits(self._state, self._builder, request_of(request))
 
     def blocks_needed(self, request: RequestView) -> int:
-        """Free blocks that the request's known sequence takes beyond what it holds or shares."""
-        return self._state.blocks_needed(request._request)
+        found, kv = request_of(request), self._state.kv
+        if found.state is RequestState.RUNNING:
+            return max(0, kv.blocks_for(request.num_tokens) - len(found.blocks))
+        return kv.blocks_taken(found.known, kv.hits(found))
 
     def freed_by(self, request: RequestView) -> int:
-        """Blocks that would become free if `request` were preempted: its unshared ones."""
-        return self._state.kv.freed_by(request._request)
+        return self._state.kv.freed_by(request_of(request))
 
     def cached_prefix(self, request: RequestView) -> int:
-        """Tokens that a prefix-cache hit would save `request` now."""
-        return self._state.kv.cached_prefix(request._request)
+        return self._state.kv.cached_prefix(request_of(request))
+
+
+def may_be_preempted(view: EngineView, request: Request) -> bool:
+    """Is it running, did not join in this very step, and computes nothing now that another
+    request already counts on as a prefix hit?"""
+    return (
+        request.state is RequestState.RUNNING
+        and request not in view._builder.joined
+        and not (request.lockstep_since < 0 and view._state.kv.is_relied_on(request))
+    )
+
+
+class EngineHost:
+    """The `Host` of a policy that serves the engine."""
+
+    def __init__(self, view: EngineView) -> None:
+        self._view = view
+
+    @property
+    def step(self) -> int:
+        return self._view.step
+
+    @property
+    def now(self) -> float:
+        return self._view.now
+
+    def owns(self, request: object) -> bool:
+        return isinstance(request, EngineRequestView) and request._state is self._view._state
+
+    def may_be_preempted(self, request: RequestView) -> bool:
+        return may_be_preempted(self._view, request_of(request))
+
+    def true_output_len(self, request: RequestView) -> int:
+        return request_of(request).output_len

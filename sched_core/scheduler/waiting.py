@@ -1,25 +1,25 @@
 """The waiting queue: everyone who is not running, sorted by who goes first."""
 
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
 
-from sched_core.request import Request, RequestState
+from sortedcontainers import SortedList
 
-_Entry = tuple[float, int, int, Request]
-WAITING_STATES = (RequestState.WAITING, RequestState.SWAPPED)
+from sched_core.request import WAITING_STATES, Request
 
 
 class WaitingQueue:
     """Fresh, recomputed and swapped requests alike, by (effective priority, arrival, submission).
 
-    The key is asked from `key` when a request enters, and again by `rekey`.
+    The priority is asked from `key` when a request enters, and again by `rekey`; without a `key`
+    it is 0 for everyone.
     """
 
     __slots__ = ("_entries", "_key", "_of_tenant")
 
-    def __init__(self, key: Callable[[Request], float]) -> None:
+    def __init__(self, key: Callable[[Request], float] | None) -> None:
         self._key = key
-        self._entries: list[_Entry] = []
+        # (priority, arrival, submission, request): no two are alike before the last
+        self._entries: SortedList = SortedList()
         self._of_tenant: dict[str, dict[Request, None]] = {}
 
     def __len__(self) -> int:
@@ -30,11 +30,11 @@ class WaitingQueue:
 
     def __iter__(self) -> Iterator[Request]:
         """In order; requests may enter and leave meanwhile."""
-        index = 0
-        while index < len(self._entries):
-            entry = self._entries[index]
+        entries, index = self._entries, 0
+        while index < len(entries):
+            entry = entries[index]
             yield entry[3]
-            index = bisect_right(self._entries, entry)
+            index = entries.bisect_right(entry)
 
     def ordered(self) -> list[Request]:
         """Everyone, in order."""
@@ -42,13 +42,14 @@ class WaitingQueue:
 
     def add(self, request: Request) -> None:
         """Let a request in."""
-        request.sort_key = (self._key(request), request.arrival_ns, request.submitted_seq)
-        insort(self._entries, (*request.sort_key, request))
+        priority = 0.0 if self._key is None else self._key(request)
+        request.sort_key = (priority, request.arrival_ns, request.submitted_seq)
+        self._entries.add((*request.sort_key, request))
         self._of_tenant.setdefault(request.tenant, {})[request] = None
 
     def remove(self, request: Request) -> None:
         """Let a request out."""
-        del self._entries[bisect_left(self._entries, (*request.sort_key, request))]
+        self._entries.remove((*request.sort_key, request))
         tenant = self._of_tenant[request.tenant]
         del tenant[request]
         if not tenant:

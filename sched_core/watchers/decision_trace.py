@@ -1,40 +1,46 @@
 """Decision traces: one JSON line per step, in the form of the golden traces of vLLM."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from sched_core.execution.plan import StepPlan
+from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.limits import NANOSECONDS
-from sched_core.request import Request
-from sched_core.scheduler.state import SchedulerState
 
 
-def decision(
-    plan: StepPlan, state: SchedulerState, finished: list[Request], rejected: Mapping[str, str]
-) -> dict[str, Any]:
+def decision(record: StepRecord) -> dict[str, Any]:
     """What a step decided; `running`, `waiting` and `free_blocks` as it left them."""
+    plan = record.plan
     return {
         "step": plan.step,
         "time": plan.time_ns / NANOSECONDS,
-        "scheduled": {request.id: tokens for request, tokens in plan.scheduled()},
-        "admitted": {request.id: cached for request, cached in plan.admitted.items()},
-        "resumed": sorted(request.id for request in plan.resumed),  # a set in vLLM
-        "preempted": [request.id for request in plan.preempted],
+        "scheduled": plan.num_scheduled_tokens,
+        "admitted": plan.admitted,
+        "resumed": sorted(plan.resumed_req_ids),  # a set in vLLM
+        "preempted": list(plan.preempted_req_ids),
         "swapped_out": [swap.id for swap in plan.swapped_out],
         "swapped_in": [swap.id for swap in plan.swapped_in],
-        "finished": [request.id for request in finished],
-        "rejected": dict(rejected),
-        "running": [request.id for request in state.running],
-        "waiting": [request.id for request in state.waiting.ordered()],
-        "free_blocks": state.kv.free_blocks,
+        "finished": list(record.finished),
+        "rejected": dict(record.rejected),
+        "running": list(record.running or ()),
+        "waiting": list(record.waiting or ()),
+        "free_blocks": record.free_blocks,
     }
 
 
-def writer(write: Callable[[str], object]) -> Callable[..., None]:
-    """A watcher for `Engine` that writes each decision as one JSON line."""
+class DecisionTrace(Watcher):
+    """Keeps, or hands on, the decision of each step."""
 
-    def watch(*step: Any) -> None:
-        write(json.dumps(decision(*step), separators=(",", ":")) + "\n")
+    single_steps = True
+    queues = True
 
-    return watch
+    def __init__(self, keep: Callable[[dict[str, Any]], object]) -> None:
+        self._keep = keep
+
+    @classmethod
+    def written(cls, write: Callable[[str], object]) -> "DecisionTrace":
+        """Each decision as one JSON line."""
+        return cls(lambda line: write(json.dumps(line, separators=(",", ":")) + "\n"))
+
+    def stepped(self, record: StepRecord) -> None:
+        self._keep(decision(record))

@@ -5,42 +5,37 @@ policies may have asked for. `--replay-times FILE` reads it, by hardware `record
 """
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable
+from typing import cast
 
 import attrs
 
-from sched_core.engine.engine import Watcher
-from sched_core.execution.plan import StepPlan
-from sched_core.request import Request
-from sched_core.scheduler.state import SchedulerState
+from sched_core.config import EngineConfig
+from sched_core.execution.executor import Costs
+from sched_core.execution.step_record import StepRecord, Watcher
 
 
-def recorder(write: Callable[[str], object]) -> Watcher:
-    """A watcher for `Engine` that writes each executed step's load and nanoseconds."""
-    started = False
+class StepTimes(Watcher):
+    """Writes each executed step's load and nanoseconds."""
 
-    def watch(
-        plan: StepPlan, state: SchedulerState, _: list[Request], __: Mapping[str, str]
-    ) -> None:
-        nonlocal started
-        if not started:
-            started = True
-            write(_line(_head(state)))
+    single_steps = True
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+
+    def started(self, config: EngineConfig, costs: Costs) -> None:
+        self._line(
+            {
+                "num_gpu_blocks": config.num_gpu_blocks,
+                "max_model_len": config.max_model_len,
+                "costs": attrs.asdict(cast("attrs.AttrsInstance", costs)),
+            }
+        )
+
+    def stepped(self, record: StepRecord) -> None:
+        plan = record.plan
         if any(plan.load):
-            taken = state.now_ns - plan.time_ns
-            write(_line({"step": plan.step, "ns": taken, "load": list(plan.load)}))
+            self._line({"step": plan.step, "ns": record.durations_ns[0], "load": list(plan.load)})
 
-    return watch
-
-
-def _head(state: SchedulerState) -> dict[str, Any]:
-    return {
-        "num_gpu_blocks": state.config.num_gpu_blocks,
-        "max_model_len": state.config.max_model_len,
-        "costs": attrs.asdict(cast("attrs.AttrsInstance", state.costs)),
-    }
-
-
-def _line(value: object) -> str:
-    return json.dumps(value, separators=(",", ":")) + "\n"
+    def _line(self, value: object) -> None:
+        self._write(json.dumps(value, separators=(",", ":")) + "\n")

@@ -1,13 +1,12 @@
 """What every request did in every step: a run to be read line by line."""
 
-from collections.abc import Mapping
-
 import attrs
 
-from sched_core.execution.plan import StepPlan
+from sched_core.config import EngineConfig
+from sched_core.execution.executor import Costs
+from sched_core.execution.plan import NOBODY
+from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.limits import NANOSECONDS
-from sched_core.request import Request, RequestState
-from sched_core.scheduler.state import SchedulerState
 
 LEGEND = (
     "p8 prefills 8 tokens, d decodes one, + joined in this step, * finished with it, - runs but "
@@ -33,53 +32,56 @@ class Tick:
     the engine's own rule."""
 
 
-class Ticks:
-    """A watcher for `Engine` that keeps a Tick of each step."""
+class Ticks(Watcher):
+    """Keeps a Tick of each step."""
+
+    single_steps = True
+    queues = True
 
     def __init__(self) -> None:
         self.ticks: list[Tick] = []
-        self._emitted: dict[Request, int] = {}
+        self._budget = 0
+        self._emitters: set[str] = set()
+        self._on_host: set[str] = set()
 
-    def __call__(
-        self,
-        plan: StepPlan,
-        state: SchedulerState,
-        finished: list[Request],
-        rejected: Mapping[str, str],
-    ) -> None:
-        """Take in a step, as the engine left it."""
-        joined = {*plan.admitted, *plan.resumed}
-        cells = {request.id: _idle(request) for request in (*state.running, *state.waiting)}
-        for request, tokens in plan.scheduled():
-            decodes = tokens == 1 and self._emitted.get(request, 0) > 0
-            did = "d" if decodes else f"p{tokens}"
-            cells[request.id] = "+" * (request in joined) + did + "*" * (request in finished)
-            self._emitted[request] = state.lockstep.emitted(request)
-        cells |= {request.id: "x" for request in plan.preempted}
+    def started(self, config: EngineConfig, costs: Costs) -> None:
+        self._budget = config.max_num_batched_tokens
+
+    def stepped(self, record: StepRecord) -> None:
+        plan = record.plan
+        self._on_host |= {swap.id for swap in plan.swapped_out}
+        self._on_host -= {swap.id for swap in plan.swapped_in}
+        joined = {*plan.admitted, *plan.resumed_req_ids}
+        cells = dict.fromkeys(record.running or (), "-")
+        cells |= {name: "s" if name in self._on_host else "w" for name in record.waiting or ()}
+        for share in plan.scheduled:
+            decodes = share.num_tokens == 1 and share.id in self._emitters
+            did = "d" if decodes else f"p{share.num_tokens}"
+            ends = share.id in record.finished
+            cells[share.id] = "+" * (share.id in joined) + did + "*" * ends
+            if share.samples:
+                self._emitters.add(share.id)
+        cells |= dict.fromkeys(plan.preempted_req_ids, "x")
         self.ticks.append(
             Tick(
                 plan.step,
                 plan.time_ns / NANOSECONDS,
-                state.config.max_num_batched_tokens - plan.num_tokens,
-                state.kv.free_blocks,
+                self._budget - plan.total_num_scheduled_tokens,
+                record.free_blocks,
                 cells,
-                _events(plan, state, rejected),
+                _events(record),
             )
         )
 
 
-def _idle(request: Request) -> str:
-    signs = {RequestState.RUNNING: "-", RequestState.SWAPPED: "s"}
-    return signs.get(request.state, "w")
-
-
-def _events(plan: StepPlan, state: SchedulerState, rejected: Mapping[str, str]) -> list[str]:
-    events = [f"{name} rejected: {reason}" for name, reason in rejected.items()]
+def _events(record: StepRecord) -> list[str]:
+    plan = record.plan
+    events = [f"{name} rejected: {reason}" for name, reason in record.rejected.items()]
     for taken in plan.preemptions:
-        whom = "itself" if taken.victim is taken.beneficiary else taken.beneficiary.id
-        mode = taken.mode.value + (f" ({taken.mode_by})" if taken.mode_by != "default" else "")
-        events.append(f"{taken.victim.id} out for {whom}: {taken.chosen_by}, {mode}")
-    chooser = state.policy.decider("select_admissions")
-    if chooser != "default" and (joined := [r.id for r in (*plan.admitted, *plan.resumed)]):
-        events.append(f"{', '.join(joined)} in: {chooser}")
+        whom = "itself" if taken.victim == taken.beneficiary else taken.beneficiary
+        mode = taken.mode.value + (f" ({taken.mode_by})" if taken.mode_by != NOBODY else "")
+        events.append(f"{taken.victim} out for {whom}: {taken.chosen_by}, {mode}")
+    joined = [*plan.admitted, *plan.resumed_req_ids]
+    if plan.admitted_by != NOBODY and joined:
+        events.append(f"{', '.join(joined)} in: {plan.admitted_by}")
     return events

@@ -181,7 +181,7 @@ def _layout(
     blocks = -(-max(longest, int(lengths.max())) // block_size)
     tables = np.zeros((len(group), blocks), dtype=np.int64)
     for row, share in zip(tables, group, strict=True):
-        used = share.block_table[:blocks]
+        used = share.block_ids[:blocks]
         row[: len(used)] = used
     tokens = group[0].num_tokens
     positions = lengths[:, None] - tokens + np.arange(tokens)

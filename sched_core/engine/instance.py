@@ -1,0 +1,182 @@
+"""One scheduler with its executor: takes requests in, begins steps, and ends them.
+
+It knows no clock but the time that it is told. What a step brings is visible when it ends.
+"""
+
+from collections.abc import Sequence
+
+from sched_core.config import EngineConfig
+from sched_core.engine.leap import leap, may_leap
+from sched_core.errors import SchedfwError
+from sched_core.execution.executor import Executor, steps_of
+from sched_core.execution.load import StepLoad
+from sched_core.execution.plan import StepPlan
+from sched_core.execution.step_record import StepRecord, Watcher
+from sched_core.limits import MAX_NS, MAX_SECONDS, NANOSECONDS
+from sched_core.metrics.recorder import Recorder
+from sched_core.policy.stack import Policy
+from sched_core.request import Request
+from sched_core.scheduler import completion
+from sched_core.scheduler.scheduler import Scheduler
+from sched_core.scheduler.state import SchedulerState
+
+
+class Instance:
+    """One engine among others, or the only one."""
+
+    def __init__(
+        self,
+        config: EngineConfig,
+        policy: Policy,
+        executor: Executor,
+        *,
+        seed: int = 0,
+        watchers: Sequence[Watcher] = (),
+        leaps: bool = True,
+    ) -> None:
+        self.recorder = Recorder()
+        self.state = SchedulerState(config, policy, executor.costs, self.recorder, seed)
+        self.scheduler = Scheduler(self.state)
+        self._executor = executor
+        self._modelled = getattr(executor, "modelled", False)
+        self._watchers = watchers
+        self._leaps = (
+            leaps
+            and self._modelled
+            and config.batching == "continuous"
+            and policy.declares.may_leap
+            and not any(watcher.single_steps for watcher in watchers)
+        )
+        self._plan: StepPlan | None = None
+        """Of the step in flight, if anybody reads it."""
+        self._steps = steps_of(executor.costs)
+        self._durations: list[int] = []
+        """Of the steps in flight: all but the last are over."""
+        self._leapt = False
+        self._start_ns = 0
+        self._step_ns = NANOSECONDS
+        """About what a step takes."""
+        self._rejected: dict[str, str] = {}
+        for watcher in watchers:
+            watcher.started(config, executor.costs)
+
+    # -- who comes and goes ---------------------------------------------------------------------
+
+    def add(self, request: Request, refusal: str | None) -> None:
+        """Take in a request at its arrival, between two steps."""
+        self.state.now_ns = request.arrival_ns
+        self.scheduler.add(request, refusal)
+        if refusal is not None and self._watchers:
+            self._rejected[request.id] = refusal
+
+    def abort(self, request: Request, now_ns: int) -> None:
+        """Let a request go whose client has given up, between two steps."""
+        self.state.now_ns = now_ns
+        self.scheduler.abort(request)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def begin(self, now_ns: int, until_ns: float) -> int | None:
+        """Begin a step at `now_ns`, or a leap: steps that are alike, of which all but the last end
+        before `until_ns`.
+
+        Returns when the last one ends; None if nothing at all could be granted.
+        """
+        self._start_ns = self.state.now_ns = now_ns
+        self._leapt = self._leaps and may_leap(self.state) and self._leap(until_ns)
+        if not self._leapt and not self._one_step(now_ns):
+            return None
+        return self.state.now_ns + self._durations[-1]
+
+    def end(self) -> Sequence[Request]:
+        """Take in what the step that was begun has brought; returns who finished."""
+        state, end_ns = self.state, self.state.now_ns + self._durations[-1]
+        if self._leapt:
+            steps = len(self._durations)
+            finished = completion.take_in_leap(state, self._start_ns, end_ns, steps)
+        else:
+            finished = self.scheduler.complete(end_ns)
+        if self._watchers:
+            self._tell(finished)
+        return finished
+
+    def _leap(self, until_ns: float) -> bool:
+        state = self.state
+        durations = leap(state, self.recorder, self._prices, until_ns, self._step_ns)
+        if not durations:
+            return False
+        if self._watchers:
+            self._plan = self.scheduler.builder.plan_of_leap(self._start_ns, len(durations))
+        state.ended_ids.clear()
+        self._durations, self._step_ns = durations, durations[-1]
+        return True
+
+    def _one_step(self, now_ns: int) -> bool:
+        state, builder = self.state, self.scheduler.builder
+        if not self.scheduler.schedule(now_ns):
+            return False
+        load, duration_ns = builder.load(), 0
+        if self._watchers or not self._modelled:
+            self._plan = builder.plan(load)
+        if any(load):  # others are not executed
+            duration_ns = self._timed(self._seconds(load))
+            state.ended_ids.clear()
+        self._record(load, duration_ns)
+        self._durations = [duration_ns]
+        return True
+
+    def _seconds(self, load: StepLoad) -> float:
+        if self._modelled:
+            return self.state.costs.step(load)
+        assert self._plan is not None
+        return self._executor.execute(self._plan).duration
+
+    def _timed(self, seconds: float) -> int:
+        duration_ns = round(seconds * NANOSECONDS) if 0 < seconds <= MAX_SECONDS else 0
+        if not 0 < duration_ns <= MAX_NS - self.state.now_ns:
+            raise SchedfwError(
+                f"step {self.state.step}: the executor says it took {seconds!r} s; a step takes "
+                f"more than 0, and a run at most {MAX_SECONDS} s"
+            )
+        return duration_ns
+
+    def _prices(self, load: StepLoad, count: int) -> list[int]:
+        """Nanoseconds of `count` steps of decodes, the first of which is `load`."""
+        if self._steps is not None:
+            seconds = self._steps(load, count)
+            if seconds is not None:
+                return self._all_timed(seconds)
+        step, decodes = self.state.costs.step, load.decodes
+        context = load.decode_kv_tokens
+        loads = (load._replace(decode_kv_tokens=context + n * decodes) for n in range(count))
+        return [self._timed(step(each)) for each in loads]
+
+    def _record(self, load: StepLoad, duration_ns: int) -> None:
+        state, builder, recorder = self.state, self.scheduler.builder, self.recorder
+        used = state.kv.num_blocks - state.kv.free_blocks
+        granted = builder.granted
+        recorder.step(duration_ns, granted, used, len(state.waiting), len(state.running))
+        recorder.padding_tokens += load.new_tokens - granted
+        if builder.preemptions or load.blocks_in or any(builder.num_swaps):
+            blocks = load.blocks_out + load.blocks_in
+            recorder.moved(len(builder.preemptions), *builder.num_swaps, blocks)
+
+    def _tell(self, finished: Sequence[Request]) -> None:
+        state, plan = self.state, self._plan
+        assert plan is not None
+        queues = any(watcher.queues for watcher in self._watchers)
+        record = StepRecord(
+            plan,
+            tuple(self._durations),
+            tuple(request.id for request in finished),
+            self._rejected,
+            len(state.running),
+            len(state.waiting),
+            state.kv.free_blocks,
+            state.kv.free_host_blocks,
+            tuple(r.id for r in state.running) if queues else None,
+            tuple(r.id for r in state.waiting.ordered()) if queues else None,
+        )
+        self._rejected = {}
+        for watcher in self._watchers:
+            watcher.stepped(record)

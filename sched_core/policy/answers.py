@@ -1,0 +1,112 @@
+"""Answers of hooks, checked before anybody acts on them; a bad one is a PolicyError."""
+
+import math
+import traceback
+from collections.abc import Iterator
+from numbers import Real
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sched_core.errors import PolicyError
+from sched_core.policy.views import Host, RequestView
+
+
+class Answers:
+    """Checks what `component` said on `hook`, both by name, to the host that asked."""
+
+    def __init__(self, components: list[tuple[str, object]]) -> None:
+        self._components = dict(components)
+        self.host: Host
+        """Set before the first question."""
+
+    def number(self, hook: str, component: str, answer: object) -> float:
+        """A finite number."""
+        if isinstance(answer, bool) or not isinstance(answer, (int, float, Real)):
+            self.refuse(hook, component, "not a number", answer, "a finite number")
+        try:
+            number = float(answer)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.refuse(hook, component, "not a finite number", answer, "a finite number")
+        return number
+
+    def count(self, hook: str, component: str, answer: object) -> int:
+        """An integer >= 0; 2.0 counts as one."""
+        number = self.number(hook, component, answer)
+        if number < 0 or number != int(number):
+            self.refuse(hook, component, "not a count", answer, "an integer >= 0")
+        return int(number)
+
+    def request(self, hook: str, component: str, answer: object, expected: str) -> RequestView:
+        """The view of a request of this run."""
+        if self.host.owns(answer):
+            return answer  # type: ignore[return-value] # the host says so
+        alien = hasattr(answer, "num_computed_tokens")
+        problem = "a request of another run" if alien else "not a request"
+        self.refuse(hook, component, problem, answer, expected)
+
+    def requests(
+        self, hook: str, component: str, answer: Any, expected: str
+    ) -> Iterator[RequestView]:
+        """The requests of an iterable, each checked when it is pulled; it may be a generator."""
+        try:
+            iterator = iter(answer)
+        except TypeError:
+            self.refuse(hook, component, "not an iterable", answer, expected)
+        seen: set[RequestView] = set()
+        while True:
+            try:
+                item = next(iterator)
+            except StopIteration:
+                return
+            except PolicyError:  # of another hook, asked through a view
+                raise
+            except (Exception, SystemExit) as error:
+                raise self.raised(hook, component, error) from error
+            request = self.request(hook, component, item, expected)
+            if request in seen:  # an endless answer must not hang the run
+                self.refuse(hook, component, "a request twice", item, expected)
+            seen.add(request)
+            yield request
+
+    def refuse(
+        self, hook: str, component: str, problem: str, value: object, expected: str
+    ) -> NoReturn:
+        """Raises PolicyError: what is wrong with `value`, and what would be right."""
+        raise PolicyError(
+            problem,
+            component=component,
+            hook=hook,
+            value=value,
+            step=self.host.step,
+            time=self.host.now,
+            expected=expected,
+        )
+
+    def raised(self, hook: str, component: str, error: BaseException) -> PolicyError:
+        """What to raise where a hook raised `error` itself."""
+        place = _place(self._components[component], error)
+        return PolicyError(
+            f"raised {type(error).__name__}: {error} ({place})",
+            component=component,
+            hook=hook,
+            step=self.host.step,
+            time=self.host.now,
+        )
+
+
+def _place(component: object, error: BaseException) -> str:
+    """File and line of the deepest call in the component's own module, or in that of a base.
+
+    Where it lost its way, not where a library noticed; the innermost call if none is its own.
+    """
+    calls = list(traceback.walk_tb(error.__traceback__))
+    own = (
+        call
+        for kind in type(component).__mro__
+        for call in reversed(calls)
+        if call[0].f_globals.get("__name__") == kind.__module__
+    )
+    frame, line = next(own, calls[-1])
+    return f"{Path(frame.f_code.co_filename).name}, line {line}"
