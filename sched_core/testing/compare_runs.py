@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from itertools import zip_longest
 
-from sched_core.testing.run import Decision, Played
+from sched_core.testing.run import Decision, Run
 
 DECIDED = ("step", "time", "scheduled", "admitted", "resumed", "preempted", "swapped_out",
            "swapped_in")  # fmt: skip
 """What a step decides before anybody can see what comes of it."""
 
 
-def difference(one: Played, other: Played) -> str | None:
+def difference(one: Run, other: Run) -> str | None:
     """In words; None if two whole runs are the same."""
     for a, b in zip_longest(one.decisions, other.decisions):
         if a != b:
@@ -18,7 +18,7 @@ def difference(one: Played, other: Played) -> str | None:
     return of_records(one, other)
 
 
-def of_records(one: Played, other: Played) -> str | None:
+def of_records(one: Run, other: Run) -> str | None:
     """How the records of two runs differ, or their ends."""
     for name, record in one.requests.items():
         if record != other.requests.get(name):

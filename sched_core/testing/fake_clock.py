@@ -14,7 +14,7 @@ import numpy as np
 
 
 @attrs.frozen
-class Surroundings:
+class ClockAndSeed:
     """A clock that starts at `start` and moves by `tick` seconds whenever it is read, and the
     seed of the global random generators of Python and numpy."""
 
@@ -24,17 +24,17 @@ class Surroundings:
 
 
 @contextmanager
-def placed(surroundings: Surroundings, modules: Iterable[ModuleType]) -> Iterator[None]:
-    """Let what `modules` do happen there. Nothing sleeps. (What they read from the operating
-    system, such as `os.urandom`, is theirs; it shows when runs are repeated.)"""
+def faked(clock: ClockAndSeed, modules: Iterable[ModuleType]) -> Iterator[None]:
+    """Let `modules` read this clock and draw from this seed. Nothing sleeps. (What they read from
+    the operating system, such as `os.urandom`, is theirs; it shows when runs are repeated.)"""
     ticks = count()
-    fakes = _fakes(lambda: surroundings.start + next(ticks) * surroundings.tick)
+    fakes = _fakes(lambda: clock.start + next(ticks) * clock.tick)
     states = random.getstate(), np.random.get_state()
     with ExitStack() as undo:
         undo.callback(random.setstate, states[0])
         undo.callback(np.random.set_state, states[1])
-        random.seed(surroundings.seed)
-        np.random.seed(surroundings.seed)
+        random.seed(clock.seed)
+        np.random.seed(clock.seed)
         for module in (time, datetime, *modules):
             for name, value in list(vars(module).items()):
                 if id(value) in fakes:

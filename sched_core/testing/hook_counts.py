@@ -37,7 +37,7 @@ HOOKS: dict[str, tuple[str, Changes]] = {
 """Question -> what an answer does that changes something, and whether it is such an answer."""
 
 
-class Uses:
+class HookCounts:
     """Counts over many runs."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from sched_core.limits import NANOSECONDS
 from sched_core.policy.stack import Policy
 from sched_core.scheduler.state import SchedulerState
 from sched_core.scheduler.views import RequestView
-from sched_core.testing.run import play
+from sched_core.testing.run import run_scenario
 
 MUCH_LATER = 86_400.0
 """Seconds: few keys that move with time are the same after a day."""
@@ -84,5 +84,5 @@ def moved(scenario: Scenario, components: list[tuple[str, object]], moves: str) 
             if not found and (how := policy.moved(request.view, now, touched=touched)):
                 found.append(how)
 
-    play(scenario, policy, watch=ask_again)
+    run_scenario(scenario, policy, watch=ask_again)
     return found[0] if found else None

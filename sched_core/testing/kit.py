@@ -10,8 +10,8 @@ from sched_core.errors import UnknownName
 from sched_core.experiment.scenario_text import as_text, document
 from sched_core.testing.checks import CHECKS
 from sched_core.testing.checks.registry import Check
-from sched_core.testing.hook_counts import Uses
-from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.hook_counts import HookCounts
+from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.search import Found, first, smallest
 
 EXAMPLES = 100
@@ -61,29 +61,31 @@ def outcomes(policy: PolicyLike, *, examples: int = EXAMPLES) -> list[Outcome]:
 
     Raises UsageError where the policy is unknown, or cannot be loaded or built.
     """
-    subject = Subject.of(policy)
+    under_test = PolicyUnderTest.of(policy)
     found: dict[str, Outcome] = {}
-    uses = Uses()
+    counts = HookCounts()
     for scenarios in {id(check.scenarios): check.scenarios for check in CHECKS.values()}.values():
         alike = [check for check in CHECKS.values() if check.scenarios is scenarios]
-        found |= _try(subject, alike, examples, uses)
-    notes = uses.notes(subject.policy().uses)
+        found |= _try(under_test, alike, examples, counts)
+    notes = counts.notes(under_test.policy().uses)
     return [found[name] for name in CHECKS] + [Outcome(n, "hooks", "note", why) for n, why in notes]
 
 
-def _try(subject: Subject, checks: list[Check], examples: int, uses: Uses) -> dict[str, Outcome]:
+def _try(
+    under_test: PolicyUnderTest, checks: list[Check], examples: int, counts: HookCounts
+) -> dict[str, Outcome]:
     """The outcomes of checks that share their scenarios, and so their runs."""
-    skips = {check.name: check.skip(subject) for check in checks}
+    skips = {check.name: check.skip(under_test) for check in checks}
     left = [check for check in checks if skips[check.name] is None]
     found = {c.name: Outcome(c.name, c.tier, "skip", skips[c.name]) for c in checks}
-    while left and (failure := first(subject, left, examples, uses)):
+    while left and (failure := first(under_test, left, examples, counts)):
         left.remove(failure.check)
-        found[failure.check.name] = _failed(subject, smallest(failure, subject, examples))
+        found[failure.check.name] = _failed(under_test, smallest(failure, under_test, examples))
     return found | {check.name: Outcome(check.name, check.tier, "pass") for check in left}
 
 
-def _failed(subject: Subject, failure: Found) -> Outcome:
-    check, scenario = failure.check, document(failure.scenario, subject.spec)
+def _failed(under_test: PolicyUnderTest, failure: Found) -> Outcome:
+    check, scenario = failure.check, document(failure.scenario, under_test.spec)
     return Outcome(check.name, check.tier, "fail", failure.problem, scenario)
 
 
@@ -107,7 +109,7 @@ def check_policy(
         if one.status == "pass" and one.check in expected
     ]
     if wrong:
-        raise CheckFailed(Subject.of(policy).name, wrong)
+        raise CheckFailed(PolicyUnderTest.of(policy).name, wrong)
     return results
 
 
@@ -158,7 +160,7 @@ def _judge(policy: PolicyLike, *, name: str, examples: int) -> None:
     if outcome.status == "skip":
         pytest.skip(outcome.reason or "")
     if outcome.status == "fail":
-        raise CheckFailed(Subject.of(policy).name, [outcome])
+        raise CheckFailed(PolicyUnderTest.of(policy).name, [outcome])
 
 
 def _refuse_unknown(names: Mapping[str, str]) -> None:

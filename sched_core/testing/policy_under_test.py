@@ -12,7 +12,7 @@ from sched_core.policy.stack import Policy
 
 
 @attrs.frozen
-class Subject:
+class PolicyUnderTest:
     """A stack of components, built anew for every run."""
 
     name: str
@@ -24,18 +24,18 @@ class Subject:
     _parts: Sequence[tuple[str, Callable[[], object]]] = attrs.field(repr=False)
 
     @classmethod
-    def of(cls, policy: str | Callable[[], object]) -> "Subject":
+    def of(cls, policy: str | Callable[[], object]) -> "PolicyUnderTest":
         """From a spec string, or from a class, or function, that builds a component.
 
         Raises UsageError for an unknown name, and for a component that does not keep the contract.
         """
         if isinstance(policy, str):
-            subject = cls(policy, policy, None, specs.stack(policy))
+            under_test = cls(policy, policy, None, specs.stack(policy))
         else:
             name = getattr(policy, "__name__", str(policy))
-            subject = cls(name, None, _import_path(policy), [(name, policy)])
-        subject.policy()
-        return subject
+            under_test = cls(name, None, _import_path(policy), [(name, policy)])
+        under_test.policy()
+        return under_test
 
     def components(self) -> list[tuple[str, object]]:
         """Fresh components, leftmost first."""

@@ -1,4 +1,4 @@
-"""Policies that are legal but foolish: they answer anything that the contract allows."""
+"""Policies that are legal and random: they answer anything that the contract allows."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -62,7 +62,7 @@ def _step_budget(view: SchedulerView) -> int:
     return low + int(view.rng.integers(64))
 
 
-FOOLISH: dict[str, Callable[..., Any]] = {
+RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
     "effective_priority": _effective_priority,
     "select_admissions": _select_admissions,
     "chunk_size": _chunk_size,
@@ -76,9 +76,9 @@ FOOLISH: dict[str, Callable[..., Any]] = {
 """A legal, random answer to every question."""
 
 
-def foolish_component(hooks: Iterable[str], moves: str = "time") -> object:
+def random_component(hooks: Iterable[str], moves: str = "time") -> object:
     """A component that answers `hooks` at random, from the run's own seed."""
-    return _component("Foolish", {name: FOOLISH[name] for name in hooks}, moves)
+    return _component("Random", {name: RANDOM_ANSWERS[name] for name in hooks}, moves)
 
 
 def silent_component() -> object:
@@ -94,5 +94,5 @@ def _component(name: str, answers: dict[str, Callable[..., Any]], moves: str) ->
 
 def policies() -> st.SearchStrategy[object]:
     """Foolish components that answer any choice of hooks."""
-    hooks = st.sets(st.sampled_from(sorted(FOOLISH)), min_size=1)
-    return st.builds(foolish_component, hooks.map(sorted), st.sampled_from(("time", "event")))
+    hooks = st.sets(st.sampled_from(sorted(RANDOM_ANSWERS)), min_size=1)
+    return st.builds(random_component, hooks.map(sorted), st.sampled_from(("time", "event")))

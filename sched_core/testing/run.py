@@ -13,7 +13,7 @@ from sched_core.execution.executor import Executor
 from sched_core.experiment.scenario import Scenario
 from sched_core.metrics.summary import request_records
 from sched_core.policy.stack import Policy
-from sched_core.testing.hook_counts import Uses
+from sched_core.testing.hook_counts import HookCounts
 from sched_core.testing.invariants import GENERAL
 from sched_core.testing.invariants.ledger import Ledger
 from sched_core.testing.invariants.registry import Invariant
@@ -24,7 +24,7 @@ Decision = dict[str, Any]
 
 
 @attrs.frozen
-class Played:
+class Run:
     """What a run came to."""
 
     decisions: list[Decision]
@@ -47,14 +47,14 @@ class Played:
         return json.dumps([self.decisions, self.requests, ended])
 
 
-def play(
+def run_scenario(
     scenario: Scenario,
     policy: Policy,
     ledger: Ledger | None = None,
     *,
     in_leaps: bool = False,
     watch: Watcher | None = None,
-) -> Played:
+) -> Run:
     """Run to the end or the horizon. Whatever the run raises is part of what it came to.
 
     `in_leaps`: let the engine take many steps at once where it can; there are no decisions then.
@@ -88,26 +88,26 @@ def play(
         if ledger is not None:
             ledger.close()
     except Exception as error:  # for the checks to judge
-        return Played(decisions, {}, error, policy)
+        return Run(decisions, {}, error, policy)
     records = {record["id"]: record for record in request_records(engine.recorder)}
-    return Played(decisions, records, None, policy)
+    return Run(decisions, records, None, policy)
 
 
-def watched(
+def run_watched(
     scenario: Scenario,
     policy: Policy,
     checks: Sequence[Invariant] = GENERAL,
-    uses: Uses | None = None,
-) -> Played:
+    counts: HookCounts | None = None,
+) -> Run:
     """The same, held against invariants; `error` is an InvariantError where one is broken.
 
-    `uses` counts what the hooks do.
+    `counts` counts what the hooks do.
     """
     ledger = Ledger(checks)
     policy = Policy([*policy.components, ("ledger", ledger)])
-    if uses is not None:
-        uses.follow(policy)
-    return play(scenario, policy, ledger)
+    if counts is not None:
+        counts.follow(policy)
+    return run_scenario(scenario, policy, ledger)
 
 
 @lru_cache

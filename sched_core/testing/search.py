@@ -8,9 +8,9 @@ from hypothesis.errors import Flaky
 
 from sched_core.experiment.scenario import Scenario
 from sched_core.testing.checks.registry import Check
-from sched_core.testing.hook_counts import Uses
+from sched_core.testing.hook_counts import HookCounts
 from sched_core.testing.invariants.registry import FILED
-from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.trial import Trial
 
 
@@ -24,27 +24,30 @@ class Found(Exception):
 
 
 def first(
-    subject: Subject, checks: Sequence[Check], examples: int, uses: Uses | None = None
+    under_test: PolicyUnderTest,
+    checks: Sequence[Check],
+    examples: int,
+    counts: HookCounts | None = None,
 ) -> Found | None:
     """The first of `checks` to fail, and the scenario that showed it; None if all pass.
 
-    The same scenarios are tried every time, and nothing is kept between calls but what `uses`
+    The same scenarios are tried every time, and nothing is kept between calls but what `counts`
     counts.
     """
-    return _search(subject, checks, examples, [Phase.generate], uses)
+    return _search(under_test, checks, examples, [Phase.generate], counts)
 
 
-def smallest(found: Found, subject: Subject, examples: int) -> Found:
+def smallest(found: Found, under_test: PolicyUnderTest, examples: int) -> Found:
     """The same check's failure on the smallest scenario that can be found."""
-    return _search(subject, [found.check], examples, [Phase.generate, Phase.shrink]) or found
+    return _search(under_test, [found.check], examples, [Phase.generate, Phase.shrink]) or found
 
 
 def _search(
-    subject: Subject,
+    under_test: PolicyUnderTest,
     checks: Sequence[Check],
     examples: int,
     phases: Sequence[Phase],
-    uses: Uses | None = None,
+    counts: HookCounts | None = None,
 ) -> Found | None:
     invariants = [FILED[check.name] for check in checks if check.name in FILED]
     found: list[Found] = []
@@ -62,7 +65,7 @@ def _search(
     )
     @given(checks[0].scenarios)
     def examine(scenario: Scenario) -> None:
-        trial = Trial(subject, scenario, invariants, uses)
+        trial = Trial(under_test, scenario, invariants, counts)
         for check in checks:
             for problem in check.problems(trial):
                 found.append(Found(check, problem, scenario))

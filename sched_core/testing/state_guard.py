@@ -27,7 +27,7 @@ class Facts(NamedTuple):
     of_requests: list[tuple[Any, ...]]
 
 
-def guard(policy: Policy) -> list[str]:
+def guard_state(policy: Policy) -> list[str]:
     """What the hooks of a policy, which has not run yet, will have changed: filled by the run."""
     changes: list[str] = []
     for hook in policy.hooks.values():

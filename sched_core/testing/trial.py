@@ -7,15 +7,15 @@ import attrs
 
 from sched_core.experiment.scenario import Scenario
 from sched_core.testing.compare_runs import difference
-from sched_core.testing.fake_clock import Surroundings, placed
-from sched_core.testing.hook_counts import Uses
+from sched_core.testing.fake_clock import ClockAndSeed, faked
+from sched_core.testing.hook_counts import HookCounts
 from sched_core.testing.invariants.registry import Invariant, InvariantError
-from sched_core.testing.policy_under_test import Subject
-from sched_core.testing.run import Played, play, watched
+from sched_core.testing.policy_under_test import PolicyUnderTest
+from sched_core.testing.run import Run, run_scenario, run_watched
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import RequestSpec
 
-USUAL = Surroundings()
+USUAL = ClockAndSeed()
 
 
 class Trial:
@@ -23,15 +23,15 @@ class Trial:
 
     def __init__(
         self,
-        subject: Subject,
+        under_test: PolicyUnderTest,
         scenario: Scenario,
         invariants: Sequence[Invariant] = (),
-        uses: Uses | None = None,
+        counts: HookCounts | None = None,
     ) -> None:
-        self.subject = subject
+        self.under_test = under_test
         self.scenario = scenario
         self._invariants = invariants
-        self._uses = uses
+        self._counts = counts
 
     @property
     def requests(self) -> Sequence[RequestSpec]:
@@ -40,15 +40,17 @@ class Trial:
         return self.scenario.workload.requests
 
     @cached_property
-    def watched(self) -> Played:
+    def watched(self) -> Run:
         """The run, held against the invariants that are asked for."""
         if not self._invariants:
             return self.run()
-        with placed(USUAL, self.subject.modules()):
-            return watched(self.scenario, self.subject.policy(), self._invariants, self._uses)
+        with faked(USUAL, self.under_test.modules()):
+            return run_watched(
+                self.scenario, self.under_test.policy(), self._invariants, self._counts
+            )
 
     @cached_property
-    def again(self) -> Played:
+    def again(self) -> Run:
         """The same run again, after another one."""
         self.run(self.requests[::-1])
         return self.run()
@@ -61,7 +63,7 @@ class Trial:
         return difference(self.watched, self.again) is None
 
     def compare(
-        self, other: Callable[[], Played], how: Callable[..., str | None] = difference
+        self, other: Callable[[], Run], how: Callable[..., str | None] = difference
     ) -> str | None:
         """How a run under some change differs; None if it does not, or if it may be by chance."""
         if not self.repeats or (found := how(self.watched, other())) is None:
@@ -69,11 +71,11 @@ class Trial:
         return None if difference(self.watched, self.run()) else found
 
     def run(
-        self, requests: Sequence[RequestSpec] | None = None, around: Surroundings = USUAL
-    ) -> Played:
-        """A run on other requests, or in other surroundings."""
-        with placed(around, self.subject.modules()):
-            return play(self.scenario_of(requests), self.subject.policy())
+        self, requests: Sequence[RequestSpec] | None = None, clock: ClockAndSeed = USUAL
+    ) -> Run:
+        """A run on other requests, or under another clock and seed."""
+        with faked(clock, self.under_test.modules()):
+            return run_scenario(self.scenario_of(requests), self.under_test.policy())
 
     def scenario_of(self, requests: Sequence[RequestSpec] | None) -> Scenario:
         """The scenario with other requests."""

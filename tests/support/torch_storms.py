@@ -6,7 +6,7 @@ from torch_runs import executor, run
 
 from hwmodels.torch_executor.testing import Watched
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, SharedPrefix
-from sched_core.testing.random_policies import foolish_component
+from sched_core.testing.random_policies import random_component
 
 PROMPTS = [
     RequestSpec(f"r{number}", 0.0, length, 1, prefix=prefix)
@@ -53,6 +53,6 @@ def storm(
         enable_prefix_caching=caching,
         scheduler_reserve_full_isl=False,
     )
-    foolish = ("foolish", foolish_component(("choose_preempt_mode", "select_victim")))
+    foolish = ("foolish", random_component(("choose_preempt_mode", "select_victim")))
     chosen = Policy([foolish]) if policy == "foolish" else policy
     return real, run(real, STORM, chosen, config)

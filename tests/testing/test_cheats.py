@@ -28,7 +28,7 @@ from sched_core import (
 from sched_core.engine.engine import Engine
 from sched_core.testing.checks import CHECKS
 from sched_core.testing.kit import EXAMPLES
-from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.search import first, smallest
 
 
@@ -309,7 +309,7 @@ CHEATS: dict[str, list[Any]] = {
     ("name", "cheat"), [(name, cheat) for name, cheats in CHEATS.items() for cheat in cheats]
 )
 def test_a_cheat_is_caught(name: str, cheat: Callable[[], object]) -> None:
-    found = first(Subject.of(cheat), [CHECKS[name]], 3 * EXAMPLES)
+    found = first(PolicyUnderTest.of(cheat), [CHECKS[name]], 3 * EXAMPLES)
     assert found is not None
     assert found.check.name == name
     assert found.problem
@@ -326,22 +326,23 @@ def test_a_cheat_is_caught(name: str, cheat: Callable[[], object]) -> None:
 )
 def test_what_a_key_that_moves_should_declare(cheat: Any, declared: str, right: str) -> None:
     name = "H1 keys move as declared"
-    found = first(Subject.of(cheat), [CHECKS[name]], EXAMPLES)
+    found = first(PolicyUnderTest.of(cheat), [CHECKS[name]], EXAMPLES)
     assert found is not None
     assert found.problem.startswith(f"effective_priority, in {cheat.__name__}, of r")
     assert found.problem.endswith(f'with priority_moves = "{declared}"; "{right}" would be right')
 
 
 def test_a_key_that_moves_with_events_only_may_say_so() -> None:
-    assert first(Subject.of(CountsWithEvents), [CHECKS["H1 keys move as declared"]], 50) is None
+    check = CHECKS["H1 keys move as declared"]
+    assert first(PolicyUnderTest.of(CountsWithEvents), [check], 50) is None
 
 
 def test_a_threshold_is_found_and_shown() -> None:
     name = "E6 everyone ends"
-    subject = Subject.of(StarvesLongPrompts)
-    found = first(subject, [CHECKS[name]], EXAMPLES)
+    under_test = PolicyUnderTest.of(StarvesLongPrompts)
+    found = first(under_test, [CHECKS[name]], EXAMPLES)
     assert found is not None
-    workload: Any = smallest(found, subject, EXAMPLES).scenario.workload
+    workload: Any = smallest(found, under_test, EXAMPLES).scenario.workload
     (request,) = workload.requests
     assert (request.prompt_len // 10, request.output_len) == (10, 1)
 

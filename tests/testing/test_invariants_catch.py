@@ -29,7 +29,7 @@ from sched_core.scheduler.state import SchedulerState
 from sched_core.scheduler.waiting import WaitingQueue
 from sched_core.testing.invariants import FCFS
 from sched_core.testing.invariants.registry import FILED, InvariantError
-from sched_core.testing.run import watched
+from sched_core.testing.run import run_watched
 from sched_core.testing.strategies import scenario
 from sched_core.workload.spec import RequestSpec, SharedPrefix
 
@@ -57,9 +57,9 @@ class Case:
             max_num_batched_tokens=40, block_size=8, **{"num_gpu_blocks": 12, **self.settings}
         )
         policy = Policy.from_spec(self.policy)
-        played = watched(scenario(self.specs, config), policy, [FILED[invariant]])
-        if played.error:
-            raise played.error
+        run = run_watched(scenario(self.specs, config), policy, [FILED[invariant]])
+        if run.error:
+            raise run.error
 
 
 def after(change: Callable[..., object]) -> Fault:

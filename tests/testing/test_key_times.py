@@ -9,7 +9,7 @@ from hypothesis import given
 from sched_core import RequestView, SchedulerView, hookimpl
 from sched_core.experiment.scenario import Scenario
 from sched_core.policy.stack import Policy
-from sched_core.testing.run import play as play_scenario
+from sched_core.testing.run import run_scenario
 from sched_core.testing.strategies import scenarios
 
 PERIOD = 5.0
@@ -61,7 +61,7 @@ def first_admissions(decisions: list[dict[str, Any]]) -> dict[str, int]:
 @given(scenarios())
 def test_aging_bounds_who_may_pass(scenario: Scenario) -> None:
     """E7: of those that come later only who comes within the period per level of difference."""
-    played = play_scenario(scenario, Policy.from_spec(f"priority-aging:period={PERIOD}"))
+    played = run_scenario(scenario, Policy.from_spec(f"priority-aging:period={PERIOD}"))
     admitted = first_admissions(played.decisions)
     requests = scenario.workload.requests  # type: ignore[union-attr]
     for late in requests:

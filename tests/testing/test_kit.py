@@ -25,7 +25,7 @@ from sched_core.testing import (
     scenarios,
 )
 from sched_core.testing.checks import CHECKS, TIERS
-from sched_core.testing.random_policies import FOOLISH, foolish_component
+from sched_core.testing.random_policies import RANDOM_ANSWERS, random_component
 
 
 @attrs.define(eq=False)
@@ -148,8 +148,8 @@ VICTIMS = {"select_victim", "choose_preempt_mode"}
 
 def test_answers_that_change_something_are_not_noted() -> None:
     """Also those of a threshold as in real runs."""
-    for hooks, examples in ((set(FOOLISH) - VICTIMS, 20), (VICTIMS, 100)):
-        assert notes(partial(foolish_component, sorted(hooks)), examples) == {}
+    for hooks, examples in ((set(RANDOM_ANSWERS) - VICTIMS, 20), (VICTIMS, 100)):
+        assert notes(partial(random_component, sorted(hooks)), examples) == {}
     assert notes("chunk:size=512", 100) == {}
 
 

@@ -8,9 +8,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from sched_core.errors import PolicyError
 from sched_core.scheduler.views import RequestView
 from sched_core.testing.checks.registry import check
-from sched_core.testing.fake_clock import placed
+from sched_core.testing.fake_clock import faked
 from sched_core.testing.key_checks import moved
-from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.trial import USUAL, Trial
 
 TIER = "contract"
@@ -23,8 +23,8 @@ def answers_are_legal(trial: Trial) -> Iterator[str]:
         yield str(trial.watched.error)
 
 
-def _always_asked(subject: Subject) -> str | None:
-    policy = subject.policy()
+def _always_asked(under_test: PolicyUnderTest) -> str | None:
+    policy = under_test.policy()
     if "effective_priority" not in policy.uses:
         return "it has no effective_priority"
     return "its keys are asked again and again" if policy.moves == "time" else None
@@ -34,11 +34,11 @@ def _always_asked(subject: Subject) -> str | None:
 def keys_move_as_declared(trial: Trial) -> Iterator[str]:
     """A waiting request that is asked again, now and a day later, has the key that the engine,
     trusting `priority_moves`, still goes by."""
-    declared = trial.subject.policy().moves
+    declared = trial.under_test.policy().moves
 
     def moves_unlike(declaration: str) -> str | None:
-        with placed(USUAL, trial.subject.modules()):
-            return moved(trial.scenario, trial.subject.components(), declaration)
+        with faked(USUAL, trial.under_test.modules()):
+            return moved(trial.scenario, trial.under_test.components(), declaration)
 
     if found := moves_unlike(declared):
         right = "event" if declared == "static" and not moves_unlike("event") else "time"
@@ -48,10 +48,10 @@ def keys_move_as_declared(trial: Trial) -> Iterator[str]:
 @check("H5 the ended are forgotten", TIER)
 def the_ended_are_forgotten(trial: Trial) -> Iterator[str]:
     """When everyone has ended, nothing of a request is kept."""
-    played = trial.watched
-    if played.error is None and not played.unfinished:
-        for name, component in played.policy.components:
-            for kept in _kept(component, played.requests):
+    run = trial.watched
+    if run.error is None and not run.unfinished:
+        for name, component in run.policy.components:
+            for kept in _kept(component, run.requests):
                 yield f"{name} keeps {kept}, which has ended; forget it in request_finished"
 
 

@@ -6,20 +6,20 @@ from itertools import groupby
 
 from sched_core.testing.checks.registry import check
 from sched_core.testing.compare_runs import difference, of_records
-from sched_core.testing.fake_clock import placed
+from sched_core.testing.fake_clock import faked
 from sched_core.testing.invariants.registry import InvariantError
 from sched_core.testing.other_processes import answers
-from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.random_policies import silent_component
-from sched_core.testing.run import Played, play
+from sched_core.testing.run import Run, run_scenario
 from sched_core.testing.trial import USUAL, Trial
 from sched_core.workload.spec import RequestSpec
 
 TIER = "determinism"
 
 
-def _cannot_travel(subject: Subject) -> str | None:
-    if subject.spec or subject.factory:
+def _cannot_travel(under_test: PolicyUnderTest) -> str | None:
+    if under_test.spec or under_test.factory:
         return None
     return "another process cannot import it"
 
@@ -27,7 +27,7 @@ def _cannot_travel(subject: Subject) -> str | None:
 @check("G1 other processes decide alike", TIER, skip=_cannot_travel)
 def processes_decide_alike(trial: Trial) -> Iterator[str]:
     """Whatever their hash seed, the addresses of their objects, and what else they read."""
-    one, other = answers(trial.subject, trial.scenario)
+    one, other = answers(trial.under_test, trial.scenario)
     if one != other:
         for a, b in zip(json.loads(one)[0], json.loads(other)[0], strict=False):
             if a != b:
@@ -64,9 +64,10 @@ def _arrival(spec: RequestSpec) -> float:
 def silence_changes_nothing(trial: Trial) -> Iterator[str]:
     """With a component before it that has no opinion on anything the policy decides the same."""
 
-    def behind_silence() -> Played:
-        with placed(USUAL, trial.subject.modules()):
-            return play(trial.scenario, trial.subject.policy(("silent", silent_component())))
+    def behind_silence() -> Run:
+        with faked(USUAL, trial.under_test.modules()):
+            policy = trial.under_test.policy(("silent", silent_component()))
+            return run_scenario(trial.scenario, policy)
 
     if found := trial.compare(behind_silence):
         yield f"behind a silent component {found}"
@@ -76,9 +77,9 @@ def silence_changes_nothing(trial: Trial) -> Iterator[str]:
 def leaps_change_nothing(trial: Trial) -> Iterator[str]:
     """Steps that the engine takes many at a time come to the same."""
 
-    def in_leaps() -> Played:
-        with placed(USUAL, trial.subject.modules()):
-            return play(trial.scenario, trial.subject.policy(), in_leaps=True)
+    def in_leaps() -> Run:
+        with faked(USUAL, trial.under_test.modules()):
+            return run_scenario(trial.scenario, trial.under_test.policy(), in_leaps=True)
 
     if found := trial.compare(in_leaps, of_records):
         yield f"in leaps {found}"

@@ -9,21 +9,21 @@ import attrs
 from sched_core.engine.arrivals import refusal
 from sched_core.testing.checks.registry import check
 from sched_core.testing.compare_runs import of_steps
-from sched_core.testing.fake_clock import Surroundings, placed
-from sched_core.testing.policy_under_test import Subject
-from sched_core.testing.run import Played, play
-from sched_core.testing.state_guard import guard
+from sched_core.testing.fake_clock import ClockAndSeed, faked
+from sched_core.testing.policy_under_test import PolicyUnderTest
+from sched_core.testing.run import Run, run_scenario
+from sched_core.testing.state_guard import guard_state
 from sched_core.testing.trial import USUAL, Trial
 from sched_core.workload.spec import RequestSpec
 
 TIER = "isolation"
 
-ANOTHER_TIME = Surroundings(start=1e9 + 0.5, tick=0.37)
-ANOTHER_SEED = Surroundings(seed=1)
+ANOTHER_TIME = ClockAndSeed(start=1e9 + 0.5, tick=0.37)
+ANOTHER_SEED = ClockAndSeed(seed=1)
 
 
-def _may_see_lengths(subject: Subject) -> str | None:
-    return "an oracle may see them" if subject.oracle else None
+def _may_see_lengths(under_test: PolicyUnderTest) -> str | None:
+    return "an oracle may see them" if under_test.oracle else None
 
 
 @check("G3 true lengths stay hidden", TIER, skip=_may_see_lengths)
@@ -48,7 +48,7 @@ def _lengthened(trial: Trial) -> list[RequestSpec]:
     return changed
 
 
-def _before_it_shows(one: Played, other: Played) -> str | None:
+def _before_it_shows(one: Run, other: Run) -> str | None:
     for a, b in zip(one.decisions, other.decisions, strict=False):
         if (found := of_steps(a, b)) or a["finished"] != b["finished"]:
             return found
@@ -64,7 +64,7 @@ def the_future_stays_hidden(trial: Trial) -> Iterator[str]:
     if not _servable(early, trial):
         return
 
-    def before_the_cut(one: Played, other: Played) -> str | None:
+    def before_the_cut(one: Run, other: Run) -> str | None:
         for a, b in zip(one.decisions, other.decisions, strict=False):
             if a["time"] >= cut:
                 break
@@ -83,22 +83,22 @@ def _servable(requests: Sequence[RequestSpec], trial: Trial) -> bool:
 @check("G3 the wall clock does not matter", TIER)
 def the_wall_clock_does_not_matter(trial: Trial) -> Iterator[str]:
     """At another time of day, which passes faster, the run is the same."""
-    if found := trial.compare(lambda: trial.run(around=ANOTHER_TIME)):
+    if found := trial.compare(lambda: trial.run(clock=ANOTHER_TIME)):
         yield f"at another time of day {found}"
 
 
 @check("G3 global random state does not matter", TIER)
 def global_random_state_does_not_matter(trial: Trial) -> Iterator[str]:
     """With `random` and `numpy.random` seeded otherwise the run is the same."""
-    if found := trial.compare(lambda: trial.run(around=ANOTHER_SEED)):
+    if found := trial.compare(lambda: trial.run(clock=ANOTHER_SEED)):
         yield f"with another global random state {found}; view.rng is seeded for the run"
 
 
 @check("G3 views are only read", TIER)
 def views_are_only_read(trial: Trial) -> Iterator[str]:
     """No hook changes the engine's state."""
-    policy = trial.subject.policy()
-    changes = guard(policy)
-    with placed(USUAL, trial.subject.modules()):
-        play(trial.scenario, policy)
+    policy = trial.under_test.policy()
+    changes = guard_state(policy)
+    with faked(USUAL, trial.under_test.modules()):
+        run_scenario(trial.scenario, policy)
     yield from changes

@@ -19,20 +19,20 @@ TIER = "liveness"
 @check("E6 everyone ends", TIER)
 def everyone_ends(trial: Trial) -> Iterator[str]:
     """Once arrivals stop, in at most PATIENCE steps per token."""
-    played = trial.watched
-    if isinstance(played.error, NoProgress):
-        yield str(played.error)
-    if played.unfinished:
-        yield f"{', '.join(played.unfinished)} had not ended after {trial.scenario.horizon:g} s"
+    run = trial.watched
+    if isinstance(run.error, NoProgress):
+        yield str(run.error)
+    if run.unfinished:
+        yield f"{', '.join(run.unfinished)} had not ended after {trial.scenario.horizon:g} s"
 
 
 @check("E6 no equal starves", TIER, scenarios=equals())
 def no_equal_starves(trial: Trial) -> Iterator[str]:
     """In a stream of equal requests nobody is overtaken by half of all the others."""
-    played = trial.run()
-    if played.error is not None or played.unfinished:
+    run = trial.run()
+    if run.error is not None or run.unfinished:
         return  # that is another check's
-    finishes = [played.requests[spec.id]["finish"] for spec in trial.requests]
+    finishes = [run.requests[spec.id]["finish"] for spec in trial.requests]
     for number, finish in enumerate(finishes):
         overtakers = sum(later < finish for later in finishes[number + 1 :])
         if overtakers > len(finishes) / 2:

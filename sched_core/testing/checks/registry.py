@@ -7,7 +7,7 @@ import attrs
 from hypothesis import strategies as st
 
 from sched_core.experiment.scenario import Scenario
-from sched_core.testing.policy_under_test import Subject
+from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.strategies import scenarios
 from sched_core.testing.trial import Trial
 
@@ -20,7 +20,7 @@ class Check:
     tier: str
     problems: Callable[[Trial], Iterator[str]]
     scenarios: st.SearchStrategy[Scenario]
-    skip: Callable[[Subject], str | None]
+    skip: Callable[[PolicyUnderTest], str | None]
     """Why it says nothing about a policy; None if it does."""
 
 
@@ -35,7 +35,7 @@ def check(
     tier: str,
     *,
     scenarios: st.SearchStrategy[Scenario] = ANY,
-    skip: Callable[[Subject], str | None] = lambda _: None,
+    skip: Callable[[PolicyUnderTest], str | None] = lambda _: None,
 ) -> Callable[[Any], Any]:
     """File a function as a check, to be tried on `scenarios`."""
 
