@@ -42,9 +42,12 @@ def _flat(text: str) -> str:
 
 
 def described(doc: str | None, **more: str) -> str:
-    """A docstring as Markdown: its `Label: text` parts and `more` as a list, its example below."""
+    """A docstring as Markdown: what it begins with, then its `Label: text` parts and `more` as a
+    list, its example below. Its first paragraph has no label, whatever it looks like."""
     text, _, example = inspect.cleandoc(doc or "").partition("\n\n    ")
-    about, *parts = _LABEL.split(text)
+    first, _, body = text.partition("\n\n")
+    rest, *parts = _LABEL.split(body)
+    about = f"{first}\n\n{rest}"
     labelled = [part.split(": ", 1) for part in parts] + [[key, more[key]] for key in more]
     listed = "".join(f"* **{label}**: {_flat(text)}\n" for label, text in labelled)
     code = inspect.cleandoc(f"    {example}") if example else ""

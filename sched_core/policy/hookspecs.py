@@ -63,7 +63,9 @@ class Decisions:
         Arguments: `view`; `view.waiting` is in order of effective priority.
         Answer: an iterable of waiting requests, best a generator: each one yielded is admitted at
         once if it fits, so that the next yield sees the new state. The first that does not fit
-        (and gets no room from `select_victim`) ends admission.
+        (and gets no room from `select_victim`) ends admission. What follows a `yield` may never
+        run, since nobody comes back to it once the seats or the budget are used up or a request
+        did not fit: note before the `yield`, or in `request_admitted`, whose turn is next.
         On None: `view.waiting` in order, so the head blocks those behind it, as in vLLM.
         Called: in every step that preempted nobody, has budget and seats left, and has waiters.
 

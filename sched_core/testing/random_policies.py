@@ -93,6 +93,6 @@ def _component(name: str, answers: dict[str, Callable[..., Any]], moves: str) ->
 
 
 def policies() -> st.SearchStrategy[object]:
-    """Foolish components that answer any choice of hooks."""
+    """Components that answer any choice of hooks at random."""
     hooks = st.sets(st.sampled_from(sorted(RANDOM_ANSWERS)), min_size=1)
     return st.builds(random_component, hooks.map(sorted), st.sampled_from(("time", "event")))

@@ -6,6 +6,7 @@ from functools import cached_property
 import attrs
 
 from sched_core.experiment.scenario import Scenario
+from sched_core.policy.stack import Policy
 from sched_core.testing.compare_runs import difference
 from sched_core.testing.fake_clock import ClockAndSeed, faked
 from sched_core.testing.hook_counts import HookCounts
@@ -71,11 +72,17 @@ class Trial:
         return None if difference(self.watched, self.run()) else found
 
     def run(
-        self, requests: Sequence[RequestSpec] | None = None, clock: ClockAndSeed = USUAL
+        self,
+        requests: Sequence[RequestSpec] | None = None,
+        policy: Policy | None = None,
+        clock: ClockAndSeed = USUAL,
+        *,
+        in_leaps: bool = False,
     ) -> Run:
-        """A run on other requests, or under another clock and seed."""
+        """A run on other requests, of the policy somehow changed, or under another clock."""
+        policy = policy or self.under_test.policy()
         with faked(clock, self.under_test.modules()):
-            return run_scenario(self.scenario_of(requests), self.under_test.policy())
+            return run_scenario(self.scenario_of(requests), policy, in_leaps=in_leaps)
 
     def scenario_of(self, requests: Sequence[RequestSpec] | None) -> Scenario:
         """The scenario with other requests."""

@@ -70,6 +70,14 @@ def test_workloads_names_every_source() -> None:
     assert [name for name in ours if f"`{name}" not in text] == []
 
 
+def test_every_policy_begins_with_what_it_is() -> None:
+    text = (REFERENCE / "policies.md").read_text("utf-8")
+    shown = dict(re.findall(r"(?m)^### (.+)\n\n(.*)", text))
+    listed = {plugin.name: plugin.summary for plugin in plugins("policies")}
+    assert {name: listed[name] for name in shown} == shown
+    assert len(shown) > 15
+
+
 def test_exit_codes() -> None:
     codes = (0, cli.FAILED, cli.USAGE, cli.FAULT, cli.INTERRUPTED)
     assert first_column("command-line.md", "Exit codes") == [str(code) for code in codes]

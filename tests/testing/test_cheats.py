@@ -5,12 +5,15 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 import pytest
+from admission_cheats import CHEATS as ADMISSION_CHEATS
+from admission_cheats import HONEST as HONEST_ADMISSIONS
 from key_cheats import (
     AgesAndIsStatic,
     AgesLate,
@@ -29,6 +32,7 @@ from sched_core.engine.engine import Engine
 from sched_core.testing.checks import CHECKS
 from sched_core.testing.kit import EXAMPLES
 from sched_core.testing.policy_under_test import PolicyUnderTest
+from sched_core.testing.random_policies import RANDOM_ANSWERS, random_component
 from sched_core.testing.search import first, smallest
 
 
@@ -285,6 +289,7 @@ CHEATS: dict[str, list[Any]] = {
     "H1 keys move as declared": [
         AgesAndIsStatic, AgesWithEvents, AgesLate, CountsAndIsStatic, CountsOthersWithEvents,
     ],
+    "H1 nothing hangs on what follows a yield": [*ADMISSION_CHEATS],
     "H5 the ended are forgotten": [ForgetsNobody, ReturnsAFinishedRequest],
     "H6 no answer breaks the engine": [StopsEverybody],
     "E6 everyone ends": [StarvesATenant, StarvesLongPrompts],
@@ -335,6 +340,15 @@ def test_what_a_key_that_moves_should_declare(cheat: Any, declared: str, right: 
 def test_a_key_that_moves_with_events_only_may_say_so() -> None:
     check = CHECKS["H1 keys move as declared"]
     assert first(PolicyUnderTest.of(CountsWithEvents), [check], 50) is None
+
+
+RANDOM = partial(random_component, sorted(RANDOM_ANSWERS))
+
+
+@pytest.mark.parametrize("honest", [*HONEST_ADMISSIONS, RANDOM, "skip-ahead", "vtc"])
+def test_what_is_kept_before_a_yield_is_no_cheat(honest: Any) -> None:
+    check = CHECKS["H1 nothing hangs on what follows a yield"]
+    assert first(PolicyUnderTest.of(honest), [check], EXAMPLES // 2) is None
 
 
 def test_a_threshold_is_found_and_shown() -> None:

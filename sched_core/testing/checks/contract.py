@@ -7,10 +7,12 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from sched_core.errors import PolicyError
 from sched_core.scheduler.views import RequestView
+from sched_core.testing.behind_yield import go_on_behind_yields
 from sched_core.testing.checks.registry import check
 from sched_core.testing.fake_clock import faked
 from sched_core.testing.key_checks import moved
 from sched_core.testing.policy_under_test import PolicyUnderTest
+from sched_core.testing.run import Run
 from sched_core.testing.trial import USUAL, Trial
 
 TIER = "contract"
@@ -43,6 +45,32 @@ def keys_move_as_declared(trial: Trial) -> Iterator[str]:
     if found := moves_unlike(declared):
         right = "event" if declared == "static" and not moves_unlike("event") else "time"
         yield f'{found}, with priority_moves = "{declared}"; "{right}" would be right'
+
+
+def _offers_nobody(under_test: PolicyUnderTest) -> str | None:
+    offers = "select_admissions" in under_test.policy().uses
+    return None if offers else "it has no select_admissions"
+
+
+@check("H1 nothing hangs on what follows a yield", TIER, skip=_offers_nobody)
+def nothing_hangs_on_what_follows_a_yield(trial: Trial) -> Iterator[str]:
+    """Were the code behind the last yield of `select_admissions` run, nothing would be decided
+    otherwise.
+
+    The engine comes back to a generator only for a further request: not when the last seat or the
+    budget is gone, nor when a request did not fit. So a turn that passes behind the yield stays
+    where it is, and one tenant is served twice. What a generator does on its way to its next
+    request, before it yields that, is not looked at: a policy may well count whom it offers.
+    """
+
+    def to_the_end() -> Run:
+        return trial.run(policy=go_on_behind_yields(trial.under_test.policy()))
+
+    if found := trial.compare(to_the_end):
+        yield (
+            f"if the engine ran what follows the last yield of select_admissions, {found}; it may "
+            "never come back there: decide before the yield, or in request_admitted"
+        )
 
 
 @check("H5 the ended are forgotten", TIER)

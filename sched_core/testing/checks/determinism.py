@@ -6,13 +6,12 @@ from itertools import groupby
 
 from sched_core.testing.checks.registry import check
 from sched_core.testing.compare_runs import difference, of_records
-from sched_core.testing.fake_clock import faked
 from sched_core.testing.invariants.registry import InvariantError
 from sched_core.testing.other_processes import answers
 from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.random_policies import silent_component
-from sched_core.testing.run import Run, run_scenario
-from sched_core.testing.trial import USUAL, Trial
+from sched_core.testing.run import Run
+from sched_core.testing.trial import Trial
 from sched_core.workload.spec import RequestSpec
 
 TIER = "determinism"
@@ -65,9 +64,7 @@ def silence_changes_nothing(trial: Trial) -> Iterator[str]:
     """With a component before it that has no opinion on anything the policy decides the same."""
 
     def behind_silence() -> Run:
-        with faked(USUAL, trial.under_test.modules()):
-            policy = trial.under_test.policy(("silent", silent_component()))
-            return run_scenario(trial.scenario, policy)
+        return trial.run(policy=trial.under_test.policy(("silent", silent_component())))
 
     if found := trial.compare(behind_silence):
         yield f"behind a silent component {found}"
@@ -76,10 +73,5 @@ def silence_changes_nothing(trial: Trial) -> Iterator[str]:
 @check("H2 leaps change nothing", TIER)
 def leaps_change_nothing(trial: Trial) -> Iterator[str]:
     """Steps that the engine takes many at a time come to the same."""
-
-    def in_leaps() -> Run:
-        with faked(USUAL, trial.under_test.modules()):
-            return run_scenario(trial.scenario, trial.under_test.policy(), in_leaps=True)
-
-    if found := trial.compare(in_leaps, of_records):
+    if found := trial.compare(lambda: trial.run(in_leaps=True), of_records):
         yield f"in leaps {found}"

@@ -9,11 +9,11 @@ import attrs
 from sched_core.engine.arrivals import refusal
 from sched_core.testing.checks.registry import check
 from sched_core.testing.compare_runs import of_steps
-from sched_core.testing.fake_clock import ClockAndSeed, faked
+from sched_core.testing.fake_clock import ClockAndSeed
 from sched_core.testing.policy_under_test import PolicyUnderTest
-from sched_core.testing.run import Run, run_scenario
+from sched_core.testing.run import Run
 from sched_core.testing.state_guard import guard_state
-from sched_core.testing.trial import USUAL, Trial
+from sched_core.testing.trial import Trial
 from sched_core.workload.spec import RequestSpec
 
 TIER = "isolation"
@@ -99,6 +99,5 @@ def views_are_only_read(trial: Trial) -> Iterator[str]:
     """No hook changes the engine's state."""
     policy = trial.under_test.policy()
     changes = guard_state(policy)
-    with faked(USUAL, trial.under_test.modules()):
-        run_scenario(trial.scenario, policy)
+    trial.run(policy=policy)
     yield from changes
