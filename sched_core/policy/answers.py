@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Iterator
 from numbers import Real
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from sched_core.errors import PolicyError
 from sched_core.policy.views import Host, RequestView
@@ -40,11 +40,11 @@ class Answers:
 
     def request(self, hook: str, component: str, answer: object, expected: str) -> RequestView:
         """The view of a request of this run."""
-        if self.host.owns(answer):
-            return answer  # type: ignore[return-value] # the host says so
-        alien = hasattr(answer, "num_computed_tokens")
-        problem = "a request of another run" if alien else "not a request"
-        self.refuse(hook, component, problem, answer, expected)
+        if not self.host.owns(answer):
+            alien = hasattr(answer, "num_computed_tokens")
+            problem = "a request of another run" if alien else "not a request"
+            self.refuse(hook, component, problem, answer, expected)
+        return cast("RequestView", answer)
 
     def requests(
         self, hook: str, component: str, answer: Any, expected: str

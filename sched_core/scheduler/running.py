@@ -31,11 +31,11 @@ def grant_all(state: SchedulerState, builder: PlanBuilder) -> None:
     for request in tuple(state.alone):
         if builder.budget_left <= 0:
             break
-        if request.state is not RequestState.RUNNING:
-            continue
-        if not _grant_members(state, builder, request):
-            return
-        _grant_one(state, builder, request)
+        if request.state is RequestState.RUNNING:
+            if not _grant_members(state, builder, request):
+                return
+            if request.state is RequestState.RUNNING:  # it may have had to yield to a member
+                _grant_one(state, builder, request)
     _grant_members(state, builder, None)
 
 
@@ -86,7 +86,7 @@ def _grant_members(state: SchedulerState, builder: PlanBuilder, before: Request 
             count = lockstep.size
         elif before.state is RequestState.RUNNING:
             count = builder.members_before(before)
-        else:  # it had to yield to a member
+        else:
             return True
     builder.grant_members(count - builder.members_granted)
     return True

@@ -19,8 +19,8 @@ class Scheduler:
     def __init__(self, state: SchedulerState) -> None:
         self.state = state
         self.builder = PlanBuilder(state)
-        state.view = view = EngineView(state, self.builder)
-        state.policy.attach(EngineHost(view))
+        state.view = EngineView(state, self.builder)
+        state.policy.attach(EngineHost(state, self.builder))
 
     def add(self, request: Request, refusal: str | None) -> None:
         """Take in an arrival: queue it, or reject it for the reason `refusal`."""

@@ -171,7 +171,8 @@ class EngineView:
 
     @property
     def victims(self) -> list[RequestView]:
-        return [r.view for r in self._state.running if may_be_preempted(self, r)]
+        state, builder = self._state, self._builder
+        return [r.view for r in state.running if may_be_preempted(state, builder, r)]
 
     @property
     def load(self) -> StepLoad:
@@ -195,35 +196,36 @@ class EngineView:
         return self._state.kv.cached_prefix(request_of(request))
 
 
-def may_be_preempted(view: EngineView, request: Request) -> bool:
+def may_be_preempted(state: "SchedulerState", builder: "PlanBuilder", request: Request) -> bool:
     """Is it running, did not join in this very step, and computes nothing now that another
     request already counts on as a prefix hit?"""
     return (
         request.state is RequestState.RUNNING
-        and request not in view._builder.joined
-        and not (request.lockstep_since < 0 and view._state.kv.is_relied_on(request))
+        and request not in builder.joined
+        and not (request.lockstep_since < 0 and state.kv.is_relied_on(request))
     )
 
 
 class EngineHost:
     """The `Host` of a policy that serves the engine."""
 
-    def __init__(self, view: EngineView) -> None:
-        self._view = view
+    def __init__(self, state: "SchedulerState", builder: "PlanBuilder") -> None:
+        self.state = state
+        self.builder = builder
 
     @property
     def step(self) -> int:
-        return self._view.step
+        return self.state.step
 
     @property
     def now(self) -> float:
-        return self._view.now
+        return self.state.now_ns / NANOSECONDS
 
     def owns(self, request: object) -> bool:
-        return isinstance(request, EngineRequestView) and request._state is self._view._state
+        return isinstance(request, EngineRequestView) and request._state is self.state
 
     def may_be_preempted(self, request: RequestView) -> bool:
-        return may_be_preempted(self._view, request_of(request))
+        return may_be_preempted(self.state, self.builder, request_of(request))
 
     def true_output_len(self, request: RequestView) -> int:
         return request_of(request).output_len

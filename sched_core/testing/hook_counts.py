@@ -7,9 +7,9 @@ from typing import Any
 
 from sched_core.policy.hookspecs import NO_VICTIM, SWAP
 from sched_core.policy.stack import Policy
-from sched_core.request import Request
+from sched_core.policy.views import RequestView
 from sched_core.scheduler.state import SchedulerState
-from sched_core.scheduler.views import RequestView
+from sched_core.scheduler.views import EngineHost
 
 Changes = Callable[[SchedulerState, Any, tuple[Any, ...]], bool]
 
@@ -18,8 +18,12 @@ def _another_victim(state: SchedulerState, answer: Any, args: tuple[Any, ...]) -
     beneficiary: RequestView = args[1]
     usual: Any = NO_VICTIM
     if beneficiary.is_running:
-        usual = max(state.running, key=lambda request: request.sort_key)
+        usual = max(state.running, key=lambda request: request.sort_key).view
     return answer is not None and answer is not usual
+
+
+def _another_order(state: SchedulerState, ran: Any, _: tuple[Any, ...]) -> bool:
+    return ran is not None and ran != [request.view for request in state.running]
 
 
 HOOKS: dict[str, tuple[str, Changes]] = {
@@ -31,7 +35,7 @@ HOOKS: dict[str, tuple[str, Changes]] = {
     "predict_output": ("predicted", lambda _, tokens, args: tokens is not None),
     "can_admit": ("refused anybody", lambda _, allowed, args: not allowed),
     "reserve_blocks": ("asked for blocks", lambda _, blocks, args: blocks is not None),
-    "order_running": ("left the order of admission", lambda state, ran, _: ran != state.running),
+    "order_running": ("left the order of admission", _another_order),
     "step_budget": ("cut the budget", lambda _, tokens, args: tokens < args[1]),
 }
 """Question -> what an answer does that changes something, and whether it is such an answer."""
@@ -62,17 +66,22 @@ class HookCounts:
         self, policy: Policy, name: str, ask: Callable[..., Any], changes: Changes, *args: Any
     ) -> Any:
         self._asked[name] += 1
-        answer, state = ask(*args), policy._state
+        given, host = ask(*args), policy.host
+        assert isinstance(host, EngineHost)
+        answer, *who = given if isinstance(given, tuple) else (given,)
         if isinstance(answer, Iterator):
-            return self._pulled(state, answer)
-        if changes(state, answer, args):
+            return self._pulled(host.state, answer), *who
+        if changes(host.state, answer, args):
             self._changed.add(name)
-        return answer
+        return given
 
-    def _pulled(self, state: SchedulerState, answer: Iterator[Request]) -> Iterator[Request]:
+    def _pulled(
+        self, state: SchedulerState, answer: Iterator[RequestView]
+    ) -> Iterator[RequestView]:
         usual = iter(state.waiting)
         for request in answer:
-            if request is not next(usual, None):
+            expected = next(usual, None)
+            if expected is None or request is not expected.view:
                 self._changed.add("select_admissions")
             yield request
         if next(usual, None) is not None:

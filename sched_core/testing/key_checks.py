@@ -1,12 +1,14 @@
 """Asks keys of waiting requests again where the engine, by `priority_moves`, need not."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import attrs
+
+from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.experiment.scenario import Scenario
-from sched_core.limits import NANOSECONDS
 from sched_core.policy.stack import Policy
-from sched_core.scheduler.state import SchedulerState
-from sched_core.scheduler.views import RequestView
+from sched_core.policy.views import RequestView
+from sched_core.scheduler.views import EngineHost
 from sched_core.testing.run import run_scenario
 
 MUCH_LATER = 86_400.0
@@ -29,7 +31,8 @@ class AskingPolicy(Policy):
 
     def __init__(self, components: list[tuple[str, object]], moves: str) -> None:
         super().__init__(components)
-        self.moves = moves
+        self.declares = attrs.evolve(self.declares, moves=moves, may_leap_past_waiting=False)
+        (self._keys_from, *_) = self.hooks["effective_priority"].components
         self._asked: dict[str, Asked] = {}
         self._predictions: dict[str, float | None] | None = None
 
@@ -66,23 +69,31 @@ class AskingPolicy(Policy):
             again = self._ask_key(request, later, first.predictions)
             if again.key != first.key:
                 return (
-                    f"effective_priority, in {self.decider('effective_priority')}, of {request.id} "
+                    f"effective_priority, in {self._keys_from}, of {request.id} "
                     f"is {first.key:.9g} at {first.now:.9g} s and {again.key:.9g} at {later:.9g} s"
                 )
         return None
 
 
+class _AskAgain(Watcher):
+    """Asks after every step for the keys of all that wait; keeps how the first has moved."""
+
+    single_steps = True
+
+    def __init__(self, policy: AskingPolicy) -> None:
+        self._policy = policy
+        self.found: str | None = None
+
+    def stepped(self, record: StepRecord) -> None:
+        host = self._policy.host
+        assert isinstance(host, EngineHost)
+        for request in host.state.waiting.ordered():
+            touched = request.tenant in host.state.touched_tenants
+            self.found = self.found or self._policy.moved(request.view, host.now, touched=touched)
+
+
 def moved(scenario: Scenario, components: list[tuple[str, object]], moves: str) -> str | None:
     """How the first key in a run moves otherwise than `moves` says; None if all keep to it."""
-    found: list[str] = []
-    policy = AskingPolicy(components, moves)
-
-    def ask_again(_plan: object, state: SchedulerState, *_: Any) -> None:
-        for request in state.waiting.ordered():
-            touched = request.tenant in state.restless
-            now = state.now_ns / NANOSECONDS
-            if not found and (how := policy.moved(request.view, now, touched=touched)):
-                found.append(how)
-
-    run_scenario(scenario, policy, watch=ask_again)
-    return found[0] if found else None
+    watcher = _AskAgain(policy := AskingPolicy(components, moves))
+    run_scenario(scenario, policy, watcher=watcher)
+    return watcher.found

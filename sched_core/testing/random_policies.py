@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sched_core.execution.plan import PreemptMode
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, Decisions, hookimpl
-from sched_core.scheduler.views import RequestView, SchedulerView
+from sched_core.policy.views import RequestView, SchedulerView
 
 
 def _shuffled(view: SchedulerView, requests: Iterable[RequestView]) -> list[RequestView]:

@@ -8,8 +8,9 @@ from typing import Any
 import attrs
 
 from sched_core.catalogue import specs
-from sched_core.engine.engine import Engine, Watcher
+from sched_core.engine.engine import Engine
 from sched_core.execution.executor import Executor
+from sched_core.execution.step_record import Watcher
 from sched_core.experiment.scenario import Scenario
 from sched_core.metrics.summary import request_records
 from sched_core.policy.stack import Policy
@@ -17,7 +18,7 @@ from sched_core.testing.hook_counts import HookCounts
 from sched_core.testing.invariants import GENERAL
 from sched_core.testing.invariants.ledger import Ledger
 from sched_core.testing.invariants.registry import Invariant
-from sched_core.watchers.decision_trace import decision
+from sched_core.watchers.decision_trace import DecisionTrace
 from sched_core.workload.source import Workload
 
 Decision = dict[str, Any]
@@ -53,22 +54,17 @@ def run_scenario(
     ledger: Ledger | None = None,
     *,
     in_leaps: bool = False,
-    watch: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> Run:
     """Run to the end or the horizon. Whatever the run raises is part of what it came to.
 
     `in_leaps`: let the engine take many steps at once where it can; there are no decisions then.
-    `watch` is called after every step, `ledger` by itself.
+    `watcher` is told of every step, `ledger` by itself.
     """
     assert isinstance(scenario.workload, Workload)
     decisions: list[Decision] = []
-    watchers = [each for each in (ledger, watch) if each is not None]
-
-    def watch_all(*step: Any) -> None:
-        decisions.append(decision(*step))
-        for each in watchers:
-            each(*step)
-
+    watchers: list[Watcher] = [] if in_leaps else [DecisionTrace(decisions.append)]
+    watchers += [each for each in (ledger, watcher) if each is not None]
     executor = _executor(scenario.hardware, scenario.config.block_size)
     if ledger is not None:
         executor = ledger.shadowed(executor, scenario)
@@ -79,7 +75,7 @@ def run_scenario(
         scenario.workload,
         seed=scenario.seed,
         horizon=scenario.horizon,
-        watch=None if in_leaps else watch_all,
+        watchers=watchers,
     )
     if ledger is not None:
         ledger.follow(engine)

@@ -5,14 +5,23 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sched_core.policy.stack import Policy
+from sched_core.policy.views import Host
 from sched_core.request import Request
-from sched_core.scheduler.state import SchedulerState
-from sched_core.scheduler.views import RequestView
+from sched_core.scheduler.views import EngineHost, EngineRequestView
 
-_FIELDS = tuple(name for name in Request.__slots__ if name not in ("blocks", "host_blocks", "view"))
+_BESIDE = ("blocks", "host_blocks", "view", "hits", "hits_version")
+"""Compared by content, or none of a policy's business: asking for hits remembers them."""
+_FIELDS = tuple(name for name in Request.__slots__ if name not in _BESIDE)
 _of_request = attrgetter(*_FIELDS)
 _COUNTS = ("step", "now_ns", "budget_left", "granted", "seats", "watermark_blocks")
-_of_state = attrgetter(*_COUNTS)
+_of_host = attrgetter(
+    "state.step",
+    "state.now_ns",
+    "builder.budget_left",
+    "builder.granted",
+    "state.seats",
+    "state.watermark_blocks",
+)
 
 
 class Facts(NamedTuple):
@@ -42,11 +51,11 @@ def _guarded(
     call: Callable[..., Any], policy: Policy, who: str, changes: list[str]
 ) -> Callable[..., Any]:
     def compare(act: Callable[[], Any], asked: Sequence[Request] = ()) -> Any:
-        before = _facts(policy._state, asked)
+        before = _facts(policy.host, asked)
         try:
             return act()
         finally:
-            after = _facts(policy._state, asked)
+            after = _facts(policy.host, asked)
             if before != after:
                 changes.append(f"{who} {_difference(before, after)}")
 
@@ -57,19 +66,21 @@ def _guarded(
             yield item
 
     def guarded(*args: Any) -> Any:
-        asked = [each._request for each in args if isinstance(each, RequestView)]
+        asked = [each._request for each in args if isinstance(each, EngineRequestView)]
         answer = compare(lambda: call(*args), asked)
         return pulled(answer) if isinstance(answer, Iterator) else answer
 
     return guarded
 
 
-def _facts(state: SchedulerState, asked: Sequence[Request]) -> Facts:
+def _facts(host: Host, asked: Sequence[Request]) -> Facts:
     """`asked` are those that a hook is asked about: they may be on their way to the queue."""
+    assert isinstance(host, EngineHost)
+    state = host.state
     running, waiting = list(state.running), state.waiting.ordered()
     requests = list(dict.fromkeys((*asked, *running, *waiting)))
     return Facts(
-        _of_state(state),
+        _of_host(host),
         running,
         waiting,
         state.kv.device.free_order(),

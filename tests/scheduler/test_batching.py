@@ -10,8 +10,8 @@ from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
 from sched_core import Engine, InputError, Policy, Workload
 from sched_core.config import EngineConfig
 from sched_core.errors import UnknownName
-from sched_core.execution.padding import padded
 from sched_core.execution.plan import StepLoad
+from sched_core.scheduler.batching import padded_load
 
 THREE = "A(4,2,@0) B(4,4,@0) C(4,1,@0)"
 
@@ -56,11 +56,13 @@ def test_computed_tokens_do_not_count_padding() -> None:
 
 
 def test_padded_load() -> None:
-    assert padded([(0, 8), (0, 5)], []) == StepLoad(
+    assert padded_load([(0, 8), (0, 5)], []) == StepLoad(
         prefills=2, prefill_tokens=16, prefill_kv_tokens=16, prefill_pairs=72, sampled=2
     )
-    assert padded([(8, 1), (5, 1)], [20]) == StepLoad(decodes=3, decode_kv_tokens=60, sampled=3)
-    assert padded([], [20]) == StepLoad()
+    assert padded_load([(8, 1), (5, 1)], [20]) == StepLoad(
+        decodes=3, decode_kv_tokens=60, sampled=3
+    )
+    assert padded_load([], [20]) == StepLoad()
 
 
 def test_padding_is_not_asked_of_what_computes_none() -> None:

@@ -10,10 +10,11 @@ from hwmodels.constant import Constant
 from sched_core.config import EngineConfig
 from sched_core.engine.arrivals import refusal
 from sched_core.engine.engine import Engine
+from sched_core.execution.step_record import Watcher
 from sched_core.limits import NANOSECONDS
 from sched_core.metrics.recorder import STATES
 from sched_core.policy.stack import Policy
-from sched_core.watchers.decision_trace import decision
+from sched_core.watchers.decision_trace import DecisionTrace
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import RequestSpec, SharedPrefix
 
@@ -67,7 +68,7 @@ def play(
     specs: str | Sequence[RequestSpec],
     policy: str | Policy = "fcfs",
     *,
-    watch: Any = None,
+    watcher: Watcher | None = None,
     seed: int = 0,
     max_concurrency: int | None = None,
     horizon: float | None = None,
@@ -77,11 +78,8 @@ def play(
     """Run requests under a policy and an engine configuration."""
     lines: list[dict[str, Any]] = []
 
-    def note(*step: Any) -> None:
-        lines.append(decision(*step))
-        if watch is not None:
-            watch(*step)
-
+    watchers: list[Watcher] = [DecisionTrace(lines.append)]
+    watchers += [watcher] if watcher else []
     listed = requests(specs) if isinstance(specs, str) else list(specs)
     config = config_of(settings)
     engine = Engine(
@@ -91,7 +89,7 @@ def play(
         Workload(listed, max_concurrency=max_concurrency),
         seed=seed,
         horizon=horizon,
-        watch=note,
+        watchers=watchers,
     )
     recorder = engine.run()
     columns = recorder.columns()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from sched_core.errors import PolicyError
-from sched_core.scheduler.views import RequestView
+from sched_core.scheduler.views import EngineRequestView
 from sched_core.testing.behind_yield import go_on_behind_yields
 from sched_core.testing.checks.registry import check
 from sched_core.testing.fake_clock import faked
@@ -95,7 +95,7 @@ def _kept(component: object, ended: Collection[str]) -> Iterator[str]:
         if id(thing) in seen or isinstance(thing, _CLOSED):
             continue
         seen.add(id(thing))
-        if isinstance(thing, RequestView):
+        if isinstance(thing, EngineRequestView):
             yield f"the view of {thing.id}"
         elif isinstance(thing, str):
             if thing in ended:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sched_core.memory.block_pool import BlockPool
-from sched_core.testing.invariants.observe import Observed
+from sched_core.testing.invariants.observe import Observed, held
 from sched_core.testing.invariants.registry import invariant
 
 
@@ -21,7 +21,7 @@ def tables_fit(seen: Observed) -> Iterator[str]:
         if request.blocks or len(request.host_blocks) != need:
             yield f"{request.id} waits with {request.blocks} and {request.host_blocks}, not {need}"
     for request in seen.finished:
-        if request.host_blocks or (request.blocks and request not in seen.state.held):
+        if request.host_blocks or (request.blocks and request not in held(seen.state)):
             yield f"{request.id} is finished and holds {request.blocks}, {request.host_blocks}"
 
 

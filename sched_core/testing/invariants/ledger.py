@@ -2,32 +2,36 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 
 from sched_core.engine.engine import Engine
 from sched_core.execution.executor import Executor
-from sched_core.execution.plan import StepPlan
+from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.experiment.scenario import Scenario
 from sched_core.policy.hookspecs import hookimpl
+from sched_core.policy.views import RequestView
 from sched_core.request import Request
 from sched_core.scheduler.state import SchedulerState
-from sched_core.scheduler.views import RequestView
+from sched_core.scheduler.views import request_of
 from sched_core.testing.invariants import GENERAL
 from sched_core.testing.invariants.memory import AuditedKVCache
-from sched_core.testing.invariants.observe import Ended, Observed, Progress
+from sched_core.testing.invariants.observe import Ended, Observed, Progress, Yielded
 from sched_core.testing.invariants.registry import Invariant, InvariantError
 from sched_core.testing.invariants.shadow import ShadowExecutor
 from sched_core.workload.source import Workload
 
 
 @attrs.define(eq=False)
-class Ledger:
+class Ledger(Watcher):
     """Raises InvariantError when a rule is broken first.
 
-    It stands last in the stack of components, to be told the events; it is the engine's `watch`;
+    It stands last in the stack of components, to be told the events; it is a watcher of the engine;
     `shadowed` and `follow` let it see the memory. After the run comes `close`.
     """
+
+    single_steps: ClassVar[bool] = True
 
     checks: Sequence[Invariant] = GENERAL
     steps: int = attrs.field(init=False, default=0)
@@ -36,6 +40,7 @@ class Ledger:
     _granted: int = attrs.field(init=False, default=0)
     _copied: int = attrs.field(init=False, default=0)
     _told: Counter[tuple[str, str]] = attrs.field(init=False, factory=Counter)
+    _requests: dict[str, Request] = attrs.field(init=False, factory=dict)
     _engine: Engine = attrs.field(init=False)
 
     def shadowed(self, executor: Executor, scenario: Scenario) -> Executor:
@@ -57,42 +62,52 @@ class Ledger:
             checks=self.checks,
         )
 
-    def __call__(
-        self,
-        plan: StepPlan,
-        state: SchedulerState,
-        finished: list[Request],
-        rejected: Mapping[str, str],
-    ) -> None:
+    def stepped(self, record: StepRecord) -> None:
         """Check one step."""
+        state, plan, named = self._engine.state, record.plan, self._requests
         waiting = state.waiting.ordered()
-        after = {r: self._stand(r, plan, state) for r in (*state.running, *waiting, *finished)}
-        grants = dict(plan.scheduled())
+        joined = [named[name] for name in (*plan.admitted, *plan.resumed_req_ids)]
+        yielded = [
+            Yielded(named[each.victim], named[each.beneficiary], each.chosen_by)
+            for each in plan.preemptions
+        ]
+        finished = [named[name] for name in record.finished]
+        after = {
+            r: self._stand(r, state, joined, plan.preempted_req_ids)
+            for r in (*state.running, *waiting, *finished)
+        }
         seen = Observed(
-            plan,
-            state,
+            record,
+            self._engine,
             finished,
-            grants,
+            [named[share.id] for share in plan.scheduled],
+            {named[share.id]: share.num_tokens for share in plan.scheduled},
+            joined,
+            yielded,
             self._progress,
             after,
             waiting,
             self._idle_since_ns,
-            self._engine,
         )
         for each in self.checks:
             if each.when == "step":
                 _require(each.name, each.check(seen), f"step {plan.step}: ")
         self._progress = {r: stand for r, stand in after.items() if r not in finished}
         self._idle_since_ns = state.now_ns
-        self._granted += sum(grants.values())
+        self._granted += sum(seen.grants.values())
         self._copied += sum(len(s.sources) for s in (*plan.swapped_out, *plan.swapped_in))
         self.steps += 1
 
-    def _stand(self, request: Request, plan: StepPlan, state: SchedulerState) -> Progress:
+    def _stand(
+        self,
+        request: Request,
+        state: SchedulerState,
+        joined: Sequence[Request],
+        preempted: Sequence[str],
+    ) -> Progress:
         by_passed = self._progress.get(request, Progress()).by_passed
         waits = request in state.waiting
-        if waits and request not in plan.preempted:
-            joined = (*plan.admitted, *plan.resumed)
+        if waits and request.id not in preempted:
             by_passed += sum(other.sort_key > request.sort_key for other in joined)
         lockstep = state.lockstep
         return Progress(
@@ -114,6 +129,7 @@ class Ledger:
 
     @hookimpl
     def request_arrived(self, request: RequestView) -> None:
+        self._requests[request.id] = request_of(request)
         self._told["request_arrived", request.id] += 1
 
     @hookimpl

@@ -72,7 +72,7 @@ def steps_are_bounded(run: Ended) -> Iterator[str]:
 @invariant("E5 a loss serves somebody older", "step", fcfs=True)
 def losses_serve_elders(seen: Observed) -> Iterator[str]:
     """If a request loses progress in a step, an older one gained in that step."""
-    for victim in seen.plan.preempted:
+    for victim in seen.preempted:
         if not any(age(request) < age(victim) for request in seen.grants):
             yield f"{victim.id} was preempted and nobody older was granted anything"
 
@@ -81,5 +81,5 @@ def losses_serve_elders(seen: Observed) -> Iterator[str]:
 def oldest_keeps_its_place(seen: Observed) -> Iterator[str]:
     """The oldest request alive is never preempted."""
     alive = [*seen.running, *seen.waiting, *seen.finished]
-    if alive and (oldest := min(alive, key=age)) in seen.plan.preempted:
+    if alive and (oldest := min(alive, key=age)) in seen.preempted:
         yield f"{oldest.id} is the oldest and was preempted"

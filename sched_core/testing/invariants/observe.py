@@ -8,6 +8,7 @@ import attrs
 
 from sched_core.engine.engine import Engine
 from sched_core.execution.plan import StepPlan
+from sched_core.execution.step_record import StepRecord
 from sched_core.metrics.latency import Columns, in_state
 from sched_core.request import Request, RequestState
 from sched_core.scheduler.state import SchedulerState
@@ -26,15 +27,28 @@ class Progress(NamedTuple):
     """How often so far somebody behind it in the queue was admitted while it was not."""
 
 
+class Yielded(NamedTuple):
+    """Who lost its place, for whom, and who said so."""
+
+    victim: Request
+    beneficiary: Request
+    chosen_by: str
+
+
 @attrs.frozen
 class Observed:
     """One executed step, seen from outside."""
 
-    plan: StepPlan
-    state: SchedulerState
+    record: StepRecord
+    engine: Engine
     finished: Sequence[Request]
+    order: Sequence[Request]
+    """Who computed, in the order granted."""
     grants: Mapping[Request, int]
-    """Tokens of everyone that computed, in the order granted."""
+    """Tokens of everyone that computed."""
+    joined: Sequence[Request]
+    """Who joined the batch, for the first time or again."""
+    yielded: Sequence[Yielded]
     before: Mapping[Request, Progress]
     """Everyone alive at the end of the previous step."""
     after: Mapping[Request, Progress]
@@ -42,7 +56,21 @@ class Observed:
     waiting: Sequence[Request]
     idle_since_ns: int
     """When the previous step ended."""
-    engine: Engine
+
+    @property
+    def plan(self) -> StepPlan:
+        """As data."""
+        return self.record.plan
+
+    @property
+    def state(self) -> SchedulerState:
+        """As the step left it."""
+        return self.engine.state
+
+    @property
+    def preempted(self) -> list[Request]:
+        """The victims, in the order in which they were taken."""
+        return [each.victim for each in self.yielded]
 
     @property
     def running(self) -> list[Request]:
@@ -52,7 +80,7 @@ class Observed:
     @property
     def holders(self) -> list[Request]:
         """Who owns device blocks: running, and ended members of a static batch."""
-        return [*self.state.running, *self.state.held]
+        return [*self.state.running, *held(self.state)]
 
     @property
     def ran(self) -> list[Request]:
@@ -63,6 +91,11 @@ class Observed:
     def uses(self, *hooks: str) -> bool:
         """Does the policy implement one of `hooks`?"""
         return not self.state.policy.uses.isdisjoint(hooks)
+
+
+def held(state: SchedulerState) -> list[Request]:
+    """Ended members of a static batch, which keep their blocks."""
+    return state.static_batch.ended_holding if state.static_batch else []
 
 
 @attrs.frozen

@@ -47,7 +47,7 @@ def the_last_yields(seen: Observed) -> Iterator[str]:
     if seen.state.policy.moves != "static":
         return
     others = seen.ran
-    for preemption in reversed(seen.plan.preemptions):
+    for preemption in reversed(seen.yielded):
         victim = preemption.victim
         if preemption.chosen_by == "default":
             for other in others:
@@ -73,6 +73,6 @@ def by_passes_are_bounded(seen: Observed) -> Iterator[str]:
 @invariant("C4 nobody yields to a younger one", "step", fcfs=True)
 def nobody_yields_to_a_younger_one(seen: Observed) -> Iterator[str]:
     """Who gains by a preemption is as old as the victim, or older."""
-    for preemption in seen.plan.preemptions:
+    for preemption in seen.yielded:
         if age(preemption.beneficiary) > age(preemption.victim):
             yield f"{preemption.victim.id} yielded to {preemption.beneficiary.id}"

@@ -94,17 +94,17 @@ class ShadowExecutor:
 
     def execute(self, plan: StepPlan) -> StepOutcome:
         """Raises InvariantError if a request would read what is not its own context."""
-        memory, shares = self._memory, list(plan.requests())
+        memory, shares = self._memory, plan.scheduled
         memory.copy(plan.swapped_out, plan.swapped_in)
         for share in shares:  # a step writes all new tokens before it attends to any
             start = share.num_computed_tokens
             memory.write(
-                share.block_table, start, self._tokens(share.id, start, start + share.num_tokens)
+                share.block_ids, start, self._tokens(share.id, start, start + share.num_tokens)
             )
         for share in shares:
             start = share.num_computed_tokens
             wanted = self._tokens(share.id, 0, start)
-            read = Read(share, wanted, memory.read(share.block_table, start))
+            read = Read(share, wanted, memory.read(share.block_ids, start))
             for each in self._checks:
                 for problem in each.check(read):
                     raise InvariantError(each.name, f"step {plan.step}: {problem}")

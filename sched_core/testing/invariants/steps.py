@@ -10,12 +10,12 @@ from sched_core.testing.invariants.registry import invariant
 @invariant("C1 granted and preempted are disjoint", "step")
 def granted_or_preempted(seen: Observed) -> Iterator[str]:
     """Nobody is granted twice, preempted twice, or both; who is granted runs or has finished."""
-    for what, requests in (("granted", seen.plan.order), ("preempted", seen.plan.preempted)):
+    for what, requests in (("granted", seen.order), ("preempted", seen.preempted)):
         if len(set(requests)) != len(requests):
             yield f"a request is {what} twice"
-    if both := set(seen.plan.order) & set(seen.plan.preempted):
+    if both := set(seen.order) & set(seen.preempted):
         yield f"{sorted(r.id for r in both)} are granted and preempted"
-    for request in seen.plan.order:
+    for request in seen.order:
         if request.state not in (RequestState.RUNNING, RequestState.FINISHED):
             yield f"{request.id} was granted tokens and is {request.state.value}"
 
@@ -23,7 +23,7 @@ def granted_or_preempted(seen: Observed) -> Iterator[str]:
 @invariant("C2 a victim stays out for the step", "step")
 def victims_stay_out(seen: Observed) -> Iterator[str]:
     """Who is preempted in a step waits after it."""
-    for request in seen.plan.preempted:
+    for request in seen.preempted:
         if request.state not in (RequestState.WAITING, RequestState.SWAPPED):
             yield f"{request.id} was preempted and is {request.state.value}"
 
@@ -46,8 +46,7 @@ def one_place(seen: Observed) -> Iterator[str]:
 @invariant("C4 victims were running", "step")
 def victims_were_running(seen: Observed) -> Iterator[str]:
     """Only who had a place before the step can lose it, to somebody who is in the system."""
-    for preemption in seen.plan.preemptions:
-        victim, beneficiary = preemption.victim, preemption.beneficiary
+    for victim, beneficiary, _ in seen.yielded:
         if not seen.before.get(victim, Progress()).running:
             yield f"{victim.id} was preempted and was not running"
         if beneficiary not in seen.after:
@@ -62,11 +61,12 @@ def nobody_is_skipped(seen: Observed) -> Iterator[str]:
         return
     if not config.enable_chunked_prefill or config.batching != "continuous":
         return
-    if seen.plan.num_tokens == config.max_num_batched_tokens:
+    if seen.plan.total_num_scheduled_tokens == config.max_num_batched_tokens:
         return
     for request in seen.running:
         if request not in seen.grants:
-            yield f"{request.id} runs and got nothing; {seen.plan.num_tokens} tokens were used"
+            used = seen.plan.total_num_scheduled_tokens
+            yield f"{request.id} runs and got nothing; {used} tokens were used"
 
 
 @invariant("C6 nobody waits for an idle engine", "step")

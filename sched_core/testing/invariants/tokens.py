@@ -24,8 +24,8 @@ def budget_and_seats_hold(seen: Observed) -> Iterator[str]:
     config, tokens = seen.state.config, sum(seen.grants.values())
     if tokens > config.max_num_batched_tokens:
         yield f"{tokens} tokens > {config.max_num_batched_tokens}"
-    if tokens != seen.plan.num_tokens:
-        yield f"the plan says {seen.plan.num_tokens} tokens, the grants {tokens}"
+    if tokens != seen.plan.total_num_scheduled_tokens:
+        yield f"the plan says {seen.plan.total_num_scheduled_tokens} tokens, the grants {tokens}"
     paid = seen.plan.load.new_tokens
     if paid < tokens or (paid > tokens and config.batching != "padded"):
         yield f"the load says {paid} tokens, the grants {tokens}"
@@ -37,12 +37,12 @@ def budget_and_seats_hold(seen: Observed) -> Iterator[str]:
 @invariant("B3 progress is lost only by preemption", "step")
 def progress_is_kept(seen: Observed) -> Iterator[str]:
     """`computed` moves by the grant; a recompute drops it, a swap does not."""
-    came_back = {*seen.plan.admitted, *seen.plan.resumed}
+    came_back = set(seen.joined)
     swapped = {swap.id for swap in (*seen.plan.swapped_out, *seen.plan.swapped_in)}
     for request, now in seen.after.items():
         old = seen.before.get(request, Progress()).computed
         start = now.computed - seen.grants.get(request, 0)
-        if request in seen.plan.preempted and request.id not in swapped:
+        if request in seen.preempted and request.id not in swapped:
             if now.computed != 0:
                 yield f"{request.id} was preempted and keeps {now.computed} tokens"
         elif request in came_back and request.id not in swapped:
@@ -101,7 +101,10 @@ def counts_are_whole(seen: Observed) -> Iterator[str]:
     for request, now in seen.after.items():
         counts[f"{request.id}'s computed tokens"] = now.computed
         counts[f"{request.id}'s output tokens"] = now.emitted
-    counts |= {"the clock": state.now_ns, "the budget": state.budget_left}
+    counts |= {
+        "the clock": state.now_ns,
+        "the budget": seen.engine.instance.scheduler.builder.budget_left,
+    }
     for name, count in counts.items():
         if type(count) is not int or count < 0:
             yield f"{name} is {count!r}"
