@@ -26,6 +26,7 @@ from sched_core.execution.plan import (
 )
 from sched_core.experiment.experiment import compare, simulate
 from sched_core.experiment.scenario import Scenario
+from sched_core.policy import toolbox
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
 from sched_core.policy.stack import Policy
 from sched_core.reports.differences import Difference
@@ -77,4 +78,5 @@ __all__ = [
     "hookimpl",
     "limits",
     "simulate",
+    "toolbox",
 ]
