@@ -102,6 +102,7 @@ _VALUES = {
     "hookimpl": "Marks a method of a component as the answer to the hook of its name.",
     "limits": "How large numbers may be, and attrs validators that hold them to it: "
     "`limits.SECONDS`, `limits.Integers(1, 8)`.",
+    "toolbox": "Parts that many policies need, below.",
 }
 """Names whose values carry no docstring."""
 

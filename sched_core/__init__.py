@@ -28,6 +28,7 @@ from sched_core.execution.plan import (
 from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.experiment.experiment import compare, simulate
 from sched_core.experiment.scenario import Scenario
+from sched_core.policy import toolbox
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE, SWAP, hookimpl
 from sched_core.policy.stack import Policy
 from sched_core.policy.views import RequestView, SchedulerView
@@ -83,4 +84,5 @@ __all__ = [
     "hookimpl",
     "limits",
     "simulate",
+    "toolbox",
 ]

@@ -8,9 +8,8 @@ import attrs
 import numpy as np
 import pytest
 from harness import Played, play
-from sched_plugins.policies.predictors import OwnHistory
 
-from sched_core import NO_VICTIM, NoProgress, PolicyError, RequestView, hookimpl
+from sched_core import NO_VICTIM, NoProgress, PolicyError, RequestView, hookimpl, toolbox
 from sched_core.policy.binding import HOOKS
 from sched_core.policy.hookspecs import Events
 from sched_core.policy.stack import Policy
@@ -201,7 +200,7 @@ def too_deep() -> float:
 
 
 @attrs.define(eq=False)
-class Heir(OwnHistory):
+class Heir(toolbox.OwnHistory):
     """A hook that only its base implements, in another module."""
 
 
@@ -215,7 +214,7 @@ def test_the_line_named_is_the_authors(fails: Callable[[], float]) -> None:
 def test_the_line_of_an_inherited_hook_is_that_of_the_base() -> None:
     heir = Heir()
     heir._of_tenant = None  # type: ignore[assignment]
-    with pytest.raises(PolicyError, match=r"\(predictors.py, line \d+\)"):
+    with pytest.raises(PolicyError, match=r"\(toolbox.py, line \d+\)"):
         serve(component(effective_priority=predicted), heir)
 
 

@@ -11,7 +11,7 @@ from sched_core.experiment.scenario import Scenario
 from sched_core.policy.hookspecs import hookimpl
 from sched_core.policy.stack import Policy
 from sched_core.testing.random_policies import policies
-from sched_core.testing.run import watched
+from sched_core.testing.run import run_watched
 from sched_core.testing.strategies import scenarios
 from sched_core.workload.source import Workload
 
@@ -75,6 +75,6 @@ def test_nothing_is_lost(scenario: Scenario, component: object, data: st.DataObj
     specs = scenario.workload.requests  # type: ignore[union-attr]
     given_up = [attrs.evolve(spec, abort=data.draw(times)) for spec in specs]
     scenario = attrs.evolve(scenario, workload=Workload(given_up))
-    played = watched(scenario, Policy([("foolish", component)]))
+    played = run_watched(scenario, Policy([("foolish", component)]))
     if played.error:
         raise played.error

@@ -7,27 +7,7 @@ from math import inf
 import attrs
 from attrs.validators import ge, lt
 
-from sched_core import InputError, RequestState, RequestView, SchedulerView, hookimpl
-
-
-def parse_weights(text: str) -> dict[str, float]:
-    """`gold@4/free@0.5` -> {"gold": 4.0, "free": 0.5}; raises InputError on other shapes."""
-    weights: dict[str, float] = {}
-    for pair in filter(None, text.split("/")):
-        tenant, at, number = pair.rpartition("@")
-        try:
-            weight = float(number)
-        except ValueError:
-            weight = 0.0
-        if not (tenant and at and 0 < weight < inf) or tenant in weights:
-            raise InputError(
-                "not a weight",
-                field="weights",
-                value=pair,
-                expected="tenant@number above 0, separated by slashes, each tenant once",
-            )
-        weights[tenant] = weight
-    return weights
+from sched_core import RequestState, RequestView, SchedulerView, hookimpl, toolbox
 
 
 @attrs.define(eq=False)
@@ -64,7 +44,7 @@ class VirtualTokenCounter:
     """Whose queue was the last to become empty."""
 
     def __attrs_post_init__(self) -> None:
-        self._weight_of = parse_weights(self.weights)
+        self._weight_of = toolbox.parse_weights(self.weights)
 
     @hookimpl
     def select_admissions(self, view: SchedulerView) -> Iterator[RequestView]:

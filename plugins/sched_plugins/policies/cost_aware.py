@@ -5,8 +5,7 @@ import math
 import attrs
 from attrs.validators import ge, lt
 
-from sched_core import RequestView, SchedulerView, hookimpl
-from sched_plugins.policies.victims import expendable
+from sched_core import RequestView, SchedulerView, hookimpl, toolbox
 
 
 @attrs.define(eq=False)
@@ -38,4 +37,4 @@ class CostAware:
             seconds = recompute(request.num_computed_tokens, load)
             return seconds * (1 + self.penalty * request.num_preemptions) / freed
 
-        return min(expendable(view), key=price)
+        return min(toolbox.expendable(view), key=price)

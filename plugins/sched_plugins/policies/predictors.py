@@ -1,30 +1,18 @@
 """How many tokens will a request emit: from history, from the truth blurred, from the truth."""
 
-from collections import defaultdict
 from collections.abc import Callable
-from math import inf
 from random import Random
 
 import attrs
-from attrs.validators import ge, gt, le, lt
+from attrs.validators import ge, le
 
-from sched_core import RequestState, RequestView, hookimpl
+from sched_core import RequestView, hookimpl, toolbox
 
 TrueOutput = Callable[[RequestView], int] | None
 
 
-@attrs.define
-class _Mean:
-    total: int = 0
-    count: int = 0
-
-    def add(self, value: int) -> None:
-        self.total += value
-        self.count += 1
-
-
 @attrs.define(eq=False)
-class PredictHistory:
+class PredictHistory(toolbox.OutputHistory):
     """Predicts the tenant's mean output so far.
 
     Rule: the running mean over the tenant's finished requests; over everyone's while the tenant
@@ -35,38 +23,9 @@ class PredictHistory:
     finish first, so early means are too low.
     """
 
-    prior: float = attrs.field(default=256.0, validator=[gt(0), lt(inf)])
-    _of_tenant: defaultdict[str, _Mean] = attrs.field(
-        init=False, factory=lambda: defaultdict(_Mean)
-    )
-    _of_all: _Mean = attrs.field(init=False, factory=_Mean)
-
-    @hookimpl
-    def request_finished(self, request: RequestView) -> None:
-        if request.state is RequestState.FINISHED:
-            self._of_tenant[request.tenant].add(request.num_output_tokens)
-            self._of_all.add(request.num_output_tokens)
-
     @hookimpl
     def predict_output(self, request: RequestView) -> float:
-        mean = self._of_tenant.get(request.tenant, self._of_all)
-        return mean.total / mean.count if mean.count else self.prior
-
-
-@attrs.define(eq=False)
-class OwnHistory(PredictHistory):
-    """A component that needs predictions: any predictor of the stack, else a history of its own."""
-
-    @hookimpl(trylast=True)
-    def predict_output(self, request: RequestView) -> float:
-        return super().predict_output(request)
-
-    @staticmethod
-    def remaining(request: RequestView) -> float:
-        """Predicted tokens still to come; one at least, also where the prediction is overrun."""
-        predicted = request.predicted_output
-        assert predicted is not None, "predict_output above answers where nobody else does"
-        return max(1.0, predicted - request.num_output_tokens)
+        return self.mean_output(request)
 
 
 @attrs.define(eq=False)

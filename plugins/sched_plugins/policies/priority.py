@@ -5,17 +5,9 @@ from math import inf
 import attrs
 from attrs.validators import and_, gt, lt, optional
 
-from sched_core import RequestView, hookimpl
+from sched_core import RequestView, hookimpl, toolbox
 
 _seconds = and_(gt(0.0), lt(inf))
-
-
-def aged(request: RequestView, period: float) -> float:
-    """A key with the order of `priority - wait / period` at any time; `period` in seconds.
-
-    In whole nanoseconds, like the engine's clock, so that ties are ties.
-    """
-    return request.priority * round(period * 1e9) + round(request.arrival * 1e9)
 
 
 @attrs.define(eq=False)
@@ -39,7 +31,7 @@ class Priority:
 
     @hookimpl
     def effective_priority(self, request: RequestView) -> float:
-        return request.priority if self.aging is None else aged(request, self.aging)
+        return request.priority if self.aging is None else toolbox.aged(request, self.aging)
 
 
 @attrs.define(eq=False)
@@ -57,4 +49,4 @@ class PriorityAging:
 
     @hookimpl
     def effective_priority(self, request: RequestView) -> float:
-        return aged(request, self.period)
+        return toolbox.aged(request, self.period)

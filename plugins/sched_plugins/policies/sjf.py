@@ -2,12 +2,11 @@
 
 import attrs
 
-from sched_core import RequestView, hookimpl
-from sched_plugins.policies.predictors import OwnHistory
+from sched_core import RequestView, hookimpl, toolbox
 
 
 @attrs.define(eq=False)
-class ShortestJobFirst(OwnHistory):
+class ShortestJobFirst(toolbox.OwnHistory):
     """Shortest predicted remaining output first.
 
     Rule: key = predicted output - tokens already emitted, at least 1, asked when the request

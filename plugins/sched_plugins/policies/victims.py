@@ -6,22 +6,7 @@ rule, one running request must be safe until it is done, or two could evict each
 
 import attrs
 
-from sched_core import RequestView, SchedulerView, hookimpl
-from sched_plugins.policies.predictors import OwnHistory
-
-
-def _age(request: RequestView) -> tuple[float, int]:
-    return request.arrival, request.submission
-
-
-def expendable(view: SchedulerView) -> list[RequestView]:
-    """Running requests, youngest first, without the oldest: it always advances, so it ends.
-
-    Youngest first makes `min` and `max` choose the youngest of those that tie. A request that
-    runs alone is its own victim.
-    """
-    youngest_first = sorted(view.running, key=_age, reverse=True)
-    return youngest_first[:-1] or youngest_first
+from sched_core import RequestView, SchedulerView, hookimpl, toolbox
 
 
 @attrs.define(eq=False)
@@ -35,7 +20,7 @@ class Youngest:
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
-        return max(view.running, key=_age) if beneficiary.is_running else None
+        return max(view.running, key=toolbox.by_arrival) if beneficiary.is_running else None
 
 
 @attrs.define(eq=False)
@@ -50,7 +35,7 @@ class Oldest:
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
-        return min(view.running, key=_age) if beneficiary.is_running else None
+        return min(view.running, key=toolbox.by_arrival) if beneficiary.is_running else None
 
 
 @attrs.define(eq=False)
@@ -67,11 +52,11 @@ class FewestComputed:
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
         if not beneficiary.is_running:
             return None
-        return min(expendable(view), key=lambda request: request.num_computed_tokens)
+        return min(toolbox.expendable(view), key=lambda request: request.num_computed_tokens)
 
 
 @attrs.define(eq=False)
-class FewestRemaining(OwnHistory):
+class FewestRemaining(toolbox.OwnHistory):
     """Victim: fewest predicted tokens left.
 
     Rule: smallest predicted output - emitted tokens (at least 1), then latest arrival, among all
@@ -85,7 +70,7 @@ class FewestRemaining(OwnHistory):
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
         if not beneficiary.is_running:
             return None
-        return min(expendable(view), key=self.remaining)
+        return min(toolbox.expendable(view), key=self.remaining)
 
 
 @attrs.define(eq=False)
@@ -99,7 +84,7 @@ class LargestKv:
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
-        return max(expendable(view), key=view.freed_by) if beneficiary.is_running else None
+        return max(toolbox.expendable(view), key=view.freed_by) if beneficiary.is_running else None
 
 
 @attrs.define(eq=False)
@@ -116,4 +101,4 @@ class LowestPriority:
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
         if not beneficiary.is_running:
             return None
-        return max(view.running, key=lambda request: (request.priority, *_age(request)))
+        return max(view.running, key=lambda r: (r.priority, *toolbox.by_arrival(r)))
