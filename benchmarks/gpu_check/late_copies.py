@@ -80,7 +80,7 @@ def swapped_out(setting: Setting, waits: bool) -> bool:
     pool.wait_for_copies()
     pool.poison((), table(1))
     pool.cycles, pool.waits = LONG, waits
-    _run(runner, OTHER, rehearsed._replace(block_table=table(1)), out=leave)
+    _run(runner, OTHER, rehearsed._replace(block_ids=table(1)), out=leave)
     pool.wait_for_copies()
     return _same(_held(pool.host, table(1)), before)
 
@@ -95,7 +95,7 @@ def swapped_in(setting: Setting, waits: bool) -> bool:
     _run(runner, known, None, out=[Swap("a", table(1), table(1))])
     pool.poison((*table(1 + BLOCKS), last))
     pool.cycles, pool.waits = LONG, waits
-    moved = decode._replace(block_table=(*table(1 + BLOCKS), last))
+    moved = decode._replace(block_ids=(*table(1 + BLOCKS), last))
     token = _run(runner, known, moved, back=[Swap("a", table(1), table(1 + BLOCKS))])
     pool.wait_for_copies()
     return token == stayed[0] and _same(_held(pool.device, [last]), stayed[1])

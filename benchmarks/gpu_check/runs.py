@@ -12,7 +12,7 @@ from hwmodels.torch_executor.executor import StepRunner
 from hwmodels.torch_executor.model.loaded import LoadedModel
 from hwmodels.torch_executor.model.models import load
 from hwmodels.torch_executor.prompts.prompts import SyntheticPrompts
-from hwmodels.torch_executor.testing import Emitting, Watched, generated, poison_free
+from hwmodels.torch_executor.testing import Emitting, PoisonFree, Watched, generated
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, SharedPrefix, Workload
 
 BLOCK_SIZE = 4
@@ -69,8 +69,11 @@ def run(setting: Setting, runner: StepRunner, policy: str, *, poisoned: bool = T
     executor = kind(
         runner, SyntheticPrompts(1, runner.loaded.vocab), ConstantCosts(Constant(step=1.0)), {}
     )
-    watch = poison_free(runner.pool) if poisoned else None
-    engine = Engine(config, Policy.from_spec(policy), executor, Workload(requests), watch=watch)
+    watchers = [PoisonFree(runner.pool)] if poisoned else []
+    policies = Policy.from_spec(policy)
+    engine = Engine(config, policies, executor, Workload(requests), watchers=watchers)
+    for watcher in watchers:
+        watcher.follow(engine)
     recorder = engine.run()
     return Ran(executor.emitted, recorder.preemptions, recorder.swap_outs)
 

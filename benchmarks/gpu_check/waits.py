@@ -50,7 +50,7 @@ def _step(runner: StepRunner, shares: list[ScheduledRequest]) -> Tensor:
     with torch.inference_mode():
         runner.pool.swap_out([OUT])
         runner.pool.swap_in([BACK])
-        runner.pool.before_use(block for share in shares for block in share.block_table)
+        runner.pool.before_use(block for share in shares for block in share.block_ids)
         batch = runner.pack(shares)
         return sample(logits(runner.loaded.model, runner.pool, batch), batch.sampled, 0.0, 0)
 

@@ -1,7 +1,7 @@
 """Real runs whose tokens can be checked: decisions repeat, and NaN lies where nobody owns."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import torch
 from hwmodels.torch_executor.executor import TorchExecutor
 from hwmodels.torch_executor.model.loaded import LoadedModel
 from hwmodels.torch_executor.step.pool import KVPool
-from sched_core import StepOutcome, StepPlan
+from sched_core import Engine, StepOutcome, StepPlan, StepRecord, Watcher
 
 
 @attrs.frozen
@@ -50,13 +50,20 @@ def _poison_unwritten(pool: KVPool, plan: StepPlan) -> None:
             used = 0
 
 
-def poison_free(pool: KVPool) -> Callable[..., None]:
-    """A watcher that fills all free blocks without cached content, here and on the host."""
+class PoisonFree(Watcher):
+    """Fills all free blocks without cached content after every step, here and on the host."""
 
-    def watch(plan: StepPlan, state: Any, *_: Any) -> None:
-        pool.poison(_contentless(state.kv.device), _contentless(state.kv.host))
+    single_steps = True
 
-    return watch
+    def __init__(self, pool: KVPool) -> None:
+        self._pool = pool
+
+    def follow(self, engine: Engine) -> None:
+        """Say whose blocks they are, before the first step."""
+        self._kv = engine.state.kv
+
+    def stepped(self, record: StepRecord) -> None:
+        self._pool.poison(_contentless(self._kv.device), _contentless(self._kv.host))
 
 
 def _contentless(pool: Any) -> list[int]:

@@ -9,8 +9,8 @@ from attrs.validators import gt, lt
 from sched_core.errors import InputError
 from sched_core.limits import NANOSECONDS
 from sched_core.policy.hookspecs import hookimpl
+from sched_core.policy.views import RequestView, SchedulerView
 from sched_core.request import RequestState
-from sched_core.scheduler.views import RequestView, SchedulerView
 
 __all__ = ["OutputHistory", "OwnHistory", "aged", "by_arrival", "expendable", "parse_weights"]
 

@@ -53,17 +53,21 @@ class Lockstep:
         self.size += 1
         self.context += request.computed
         self._due[(tick - request.computed) % self._block_size][request] = None
-        final = tick + request.output_len - request.emitted - 1
+        final = self._final_tick(request)
         if final not in self._last:
             self._last[final] = {}
             heappush(self._last_ticks, final)
         self._last[final][request] = None
 
+    def _final_tick(self, request: Request) -> int:
+        """The tick in which a member emits its last token."""
+        return request.lockstep_since + request.output_len - request.emitted - 1
+
     def leave(self, request: Request) -> None:
         """Let a member go, its numbers brought up to date."""
         since = request.lockstep_since
         del self._due[(since - request.computed) % self._block_size][request]
-        final = since + request.output_len - request.emitted - 1
+        final = self._final_tick(request)
         last = self._last[final]
         del last[request]
         if not last:

@@ -60,8 +60,7 @@ class PlanBuilder:
     def grant(self, request: Request, tokens: int) -> None:
         """Let a request compute `tokens` tokens."""
         self.grants[request] = tokens
-        self.budget_left -= tokens
-        self.granted += tokens
+        self._spend(tokens)
 
     def grant_members(self, count: int) -> None:
         """Let the next `count` members of the lockstep compute a token each."""

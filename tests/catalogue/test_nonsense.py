@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from harness import Played, play
+from harness import Served, serve
 
 from sched_core import NO_VICTIM, NoProgress, PolicyError, RequestView, hookimpl, toolbox
 from sched_core.policy.binding import HOOKS
@@ -46,15 +46,15 @@ def component(**answers: Callable[..., Any]) -> Any:
     return attrs.define(eq=False)(type("Silly", (), body))()
 
 
-def serve(*components: Any, **settings: Any) -> Played:
+def serve_stack(*components: Any, **settings: Any) -> Served:
     named = [(f"silly{index or ''}", each) for index, each in enumerate(components)]
-    return play(TIGHT, Policy(named), **{"num_gpu_blocks": 6, **settings})
+    return serve(TIGHT, Policy(named), **{"num_gpu_blocks": 6, **settings})
 
 
 def stranger() -> RequestView:
     """A request of another run."""
     keeper = Keeper()
-    play("X(4,1,@0)", Policy([("keeper", keeper)]))
+    serve("X(4,1,@0)", Policy([("keeper", keeper)]))
     assert keeper.kept is not None
     return keeper.kept
 
@@ -100,7 +100,7 @@ VALUES: dict[str, list[Any]] = {
 )
 def test_a_value_that_means_nothing(hook: str, value: Any) -> None:
     with pytest.raises(PolicyError, match=f"component 'silly', hook '{hook}', step ") as caught:
-        serve(component(**{hook: lambda: value}))
+        serve_stack(component(**{hook: lambda: value}))
     error = caught.value
     assert (error.component, error.hook) == ("silly", hook)
     assert "(answered " in str(error)
@@ -112,7 +112,7 @@ def test_a_value_that_means_nothing(hook: str, value: Any) -> None:
 @pytest.mark.parametrize("hook", sorted(VALUES))
 def test_a_coroutine_is_no_answer(hook: str) -> None:
     with pytest.raises(PolicyError, match=f"hook '{hook}'.*coroutine"):
-        serve(component(**{hook: later}))
+        serve_stack(component(**{hook: later}))
 
 
 def elsewhere(view: Any) -> Any:
@@ -131,7 +131,7 @@ WRONG_REQUESTS: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("hook", "answer", "problem"), WRONG_REQUESTS)
 def test_a_request_from_the_wrong_place(hook: str, answer: Any, problem: str) -> None:
     with pytest.raises(PolicyError, match=f"hook '{hook}'.*{problem}.*<request R"):
-        serve(component(**{hook: answer}))
+        serve_stack(component(**{hook: answer}))
 
 
 @pytest.mark.parametrize("hook", ["select_victim", "select_admissions", "order_running"])
@@ -143,10 +143,10 @@ def test_a_request_that_is_finished(hook: str) -> None:
             return None
         return keeper.kept if hook == "select_victim" else [keeper.kept]
 
-    played = "R0(16,2,@0) R1(32,32,@90) R2(32,32,@90)"
+    served = "R0(16,2,@0) R1(32,32,@90) R2(32,32,@90)"
     with pytest.raises(PolicyError, match=f"hook '{hook}'.*<request R0, finished>"):
-        play(
-            played,
+        serve(
+            served,
             Policy([("keeper", keeper), ("silly", component(**{hook: answer}))]),
             num_gpu_blocks=6,
         )
@@ -163,7 +163,7 @@ def test_an_endless_answer_does_not_hang(hook: str) -> None:
         return endless(list(view.waiting if hook == "select_admissions" else view.running))
 
     with pytest.raises(PolicyError, match=f"hook '{hook}'.*a request twice"):
-        serve(component(**{hook: answer}, chunk_size=lambda: 0 if hook[0] == "s" else None))
+        serve_stack(component(**{hook: answer}, chunk_size=lambda: 0 if hook[0] == "s" else None))
 
 
 @pytest.mark.parametrize("hook", HOOKS)
@@ -177,7 +177,7 @@ def test_a_hook_that_raises(hook: str, error: BaseException) -> None:
         raise error
 
     with pytest.raises(PolicyError) as caught:
-        serve(component(**{hook: fail}), component(effective_priority=predicted))
+        serve_stack(component(**{hook: fail}), component(effective_priority=predicted))
     assert str(caught.value).startswith(f"component 'silly', hook '{hook}', step ")
     assert f"raised {type(error).__name__}: {error} (test_nonsense.py, line " in str(caught.value)
     assert caught.value.__cause__ is error
@@ -207,7 +207,7 @@ class Heir(toolbox.OwnHistory):
 @pytest.mark.parametrize("fails", [mean_of_nothing, too_deep])
 def test_the_line_named_is_the_authors(fails: Callable[[], float]) -> None:
     with pytest.raises(PolicyError) as caught:
-        serve(component(effective_priority=fails))
+        serve_stack(component(effective_priority=fails))
     assert str(caught.value).endswith(line_of(fails, 1))
 
 
@@ -215,7 +215,7 @@ def test_the_line_of_an_inherited_hook_is_that_of_the_base() -> None:
     heir = Heir()
     heir._of_tenant = None  # type: ignore[assignment]
     with pytest.raises(PolicyError, match=r"\(toolbox.py, line \d+\)"):
-        serve(component(effective_priority=predicted), heir)
+        serve_stack(component(effective_priority=predicted), heir)
 
 
 @pytest.mark.parametrize("hook", ["select_admissions", "order_running"])
@@ -225,19 +225,19 @@ def test_a_generator_that_raises_half_way(hook: str) -> None:
         raise KeyError("lost")
 
     with pytest.raises(PolicyError, match=f"hook '{hook}'.*raised KeyError: 'lost'"):
-        serve(component(**{hook: half}))
+        serve_stack(component(**{hook: half}))
 
 
 def test_the_error_names_the_component_that_answered() -> None:
     silent, loud = component(chunk_size=lambda: None), component(chunk_size=lambda: -1)
     with pytest.raises(PolicyError, match="component 'silly1', hook 'chunk_size'"):
-        serve(silent, loud)
+        serve_stack(silent, loud)
 
 
 def test_the_error_of_a_nested_question_names_the_one_that_was_wrong() -> None:
     asks, wrong = component(effective_priority=predicted), component(predict_output=lambda: -5)
     with pytest.raises(PolicyError, match=r"'silly1', hook 'predict_output'.*negative.*-5"):
-        serve(asks, wrong)
+        serve_stack(asks, wrong)
 
 
 HARMLESS: list[tuple[str, Any]] = [
@@ -254,7 +254,7 @@ HARMLESS: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("hook", "answer"), HARMLESS)
 def test_harmless_excess_is_cut(hook: str, answer: Any) -> None:
-    assert serve(component(**{hook: answer})).lines == play(TIGHT, num_gpu_blocks=6).lines
+    assert serve_stack(component(**{hook: answer})).lines == serve(TIGHT, num_gpu_blocks=6).lines
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_harmless_excess_is_cut(hook: str, answer: Any) -> None:
 def test_a_policy_that_serves_nobody_makes_no_progress(answers: Any) -> None:
     """E8: two steps without a grant, and nothing to come, whatever the clock does."""
     with pytest.raises(NoProgress) as caught:
-        play("OLD(60,33,@0) NEW(30,60,@0)", Policy([("idle", component(**answers))]),
+        serve("OLD(60,33,@0) NEW(30,60,@0)", Policy([("idle", component(**answers))]),
              num_gpu_blocks=6)  # fmt: skip
     message = str(caught.value)
     assert "the oldest request 'OLD'" in message
@@ -283,5 +283,5 @@ def test_events_may_answer_nothing_but_are_told() -> None:
     told: list[str] = []
     names = [name for name in vars(Events) if name[0] != "_"]
     for name in names:
-        serve(component(**{name: lambda name=name: told.append(name)}))
+        serve_stack(component(**{name: lambda name=name: told.append(name)}))
     assert set(told) >= {"request_arrived", "request_admitted", "request_finished"}

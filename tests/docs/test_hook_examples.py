@@ -5,7 +5,7 @@ import textwrap
 from typing import Any
 
 import pytest
-from harness import play
+from harness import serve
 
 import sched_core
 from sched_core.policy.hookspecs import Decisions
@@ -31,9 +31,9 @@ def test_example(hook: str) -> None:
     if hook == "predict_output":
         stack.append(("reader", PredictedFirst()))
     policy = Policy(stack)
-    played = play(SQUEEZED, policy, num_gpu_blocks=6, num_cpu_blocks=6)
+    served = serve(SQUEEZED, policy, num_gpu_blocks=6, num_cpu_blocks=6)
     assert policy.answered()[hook] == ["example"]
-    assert {row["state"] for row in played.rows.values()} == {"finished"}
+    assert {row["state"] for row in served.rows.values()} == {"finished"}
 
 
 class PredictedFirst:

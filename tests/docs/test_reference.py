@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 from doc_pages import ROOT
-from harness import play
+from harness import serve
 
 from sched_core import cli
 from sched_core.catalogue.entries import plugins
@@ -54,7 +54,7 @@ TABLES: dict[tuple[str, str], Callable[[], Any]] = {
     ("scenario-files.md", "Scenario files"): lambda: known({"?": 0}),
     ("scenario-files.md", "Listed requests"): lambda: known({"requests": [{"?": 0}]}),
     ("scenario-files.md", "Engine configuration"): lambda: attrs.fields_dict(EngineConfig),
-    ("scenario-files.md", "Decision traces"): lambda: play("a(8,2,@0)").lines[0],
+    ("scenario-files.md", "Decision traces"): lambda: serve("a(8,2,@0)").lines[0],
 }
 
 

@@ -3,16 +3,17 @@
 import math
 
 import pytest
-from harness import config_of, play, requests
+from harness import Seen, config_of, requests, serve
 
 from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
 from sched_core.engine.engine import Engine
 from sched_core.errors import InputError, NoProgress, SchedfwError
 from sched_core.execution.plan import StepOutcome, StepPlan
+from sched_core.execution.step_record import StepRecord
 from sched_core.limits import NANOSECONDS
 from sched_core.policy.hookspecs import NO_VICTIM, hookimpl
 from sched_core.policy.stack import Policy
-from sched_core.scheduler.views import RequestView, SchedulerView
+from sched_core.policy.views import RequestView, SchedulerView
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import RequestSpec
 
@@ -20,37 +21,37 @@ DAY = 86_400
 
 
 def test_idle_gaps_of_days_are_jumped() -> None:
-    played = play(f"A(4,2,@0) B(4,2,@{3 * DAY}) C(4,1,@{9 * DAY + 0.25})")
-    assert played.finishes == {"A": 2.0, "B": 3 * DAY + 2.0, "C": 9 * DAY + 1.25}
-    assert played.engine.recorder.busy_ns == 5_000_000_000
+    served = serve(f"A(4,2,@0) B(4,2,@{3 * DAY}) C(4,1,@{9 * DAY + 0.25})")
+    assert served.finishes == {"A": 2.0, "B": 3 * DAY + 2.0, "C": 9 * DAY + 1.25}
+    assert served.engine.recorder.busy_ns == 5_000_000_000
 
 
 def test_sums_of_many_steps_are_exact() -> None:
-    played = play("A(1,1000,@0)", hardware=Constant(step=0.1), num_gpu_blocks=100)
-    assert played.rows["A"]["finish_ns"] == 100_000_000_000
+    served = serve("A(1,1000,@0)", hardware=Constant(step=0.1), num_gpu_blocks=100)
+    assert served.rows["A"]["finish_ns"] == 100_000_000_000
 
 
 @pytest.mark.parametrize("horizon", [5.0, 5.5])
 def test_a_horizon_cuts_off_at_the_step_that_reaches_it(horizon: float) -> None:
-    played = play("A(4,50,@0) B(4,50,@0) C(4,4,@90)", max_num_seqs=1, horizon=horizon)
-    assert {name: row["state"] for name, row in played.rows.items()} == {
+    served = serve("A(4,50,@0) B(4,50,@0) C(4,4,@90)", max_num_seqs=1, horizon=horizon)
+    assert {name: row["state"] for name, row in served.rows.items()} == {
         "A": "running",
         "B": "waiting",
         "C": "pending",
     }
-    assert played.rows["A"]["output_tokens"] == math.ceil(horizon)
-    assert played.rows["A"]["finish_ns"] == -1
+    assert served.rows["A"]["output_tokens"] == math.ceil(horizon)
+    assert served.rows["A"]["finish_ns"] == -1
 
 
 def test_the_clock_stops_at_the_horizon_in_an_idle_gap() -> None:
-    played = play("A(4,4,@0) B(4,4,@1000)", horizon=10.0)
-    assert played.engine.recorder.end_ns == 10 * NANOSECONDS
+    served = serve("A(4,4,@0) B(4,4,@1000)", horizon=10.0)
+    assert served.engine.recorder.end_ns == 10 * NANOSECONDS
 
 
 def test_who_arrives_in_the_last_step_has_arrived() -> None:
-    played = play("A(4,9,@0) B(4,4,@2.5) C(4,4,@3.5)", horizon=2.8)
-    assert played.engine.recorder.end_ns == 3 * NANOSECONDS
-    assert {name: row["state"] for name, row in played.rows.items()} == {
+    served = serve("A(4,9,@0) B(4,4,@2.5) C(4,4,@3.5)", horizon=2.8)
+    assert served.engine.recorder.end_ns == 3 * NANOSECONDS
+    assert {name: row["state"] for name, row in served.rows.items()} == {
         "A": "running",
         "B": "waiting",
         "C": "pending",
@@ -58,39 +59,39 @@ def test_who_arrives_in_the_last_step_has_arrived() -> None:
 
 
 def test_a_spell_out_of_the_batch_is_counted_to_the_horizon() -> None:
-    played = play("R0(32,32,@0) R1(32,32,@0)", num_gpu_blocks=6, horizon=20.0)
-    assert played.at(17.0)["preempted"] == ["R1"]
-    assert played.rows["R1"]["preempted_ns"] == 3_000_000_000
+    served = serve("R0(32,32,@0) R1(32,32,@0)", num_gpu_blocks=6, horizon=20.0)
+    assert served.at(17.0)["preempted"] == ["R1"]
+    assert served.rows["R1"]["preempted_ns"] == 3_000_000_000
 
 
 def test_a_closed_loop_sends_when_a_slot_is_free() -> None:
-    played = play("A(4,3,@0) B(4,5,@0) C(4,1,@0) D(4,1,@9)", max_concurrency=2)
-    arrivals = {name: row["arrival_ns"] / 1e9 for name, row in played.rows.items()}
+    served = serve("A(4,3,@0) B(4,5,@0) C(4,1,@0) D(4,1,@9)", max_concurrency=2)
+    arrivals = {name: row["arrival_ns"] / 1e9 for name, row in served.rows.items()}
     assert arrivals == {"A": 0.0, "B": 0.0, "C": 3.0, "D": 9.0}
-    assert played.finishes == {"A": 3.0, "B": 5.0, "C": 4.0, "D": 10.0}
+    assert served.finishes == {"A": 3.0, "B": 5.0, "C": 4.0, "D": 10.0}
 
 
 def test_a_rejected_request_frees_its_slot() -> None:
-    played = play("BIG(900,1,@0) A(4,2,@0)", max_concurrency=1, num_gpu_blocks=4)
-    assert (played.rows["BIG"]["state"], played.finish("A")) == ("rejected", 2.0)
+    served = serve("BIG(900,1,@0) A(4,2,@0)", max_concurrency=1, num_gpu_blocks=4)
+    assert (served.rows["BIG"]["state"], served.finish("A")) == ("rejected", 2.0)
 
 
 def test_the_longest_that_fits_max_model_len() -> None:
-    played = play("A(60,4,@0) B(60,5,@0)", max_model_len=64)
-    assert played.rows["A"]["state"] == "finished"
-    assert played.rows["B"]["reason"] == "prompt + output of 65 tokens > max_model_len 64"
+    served = serve("A(60,4,@0) B(60,5,@0)", max_model_len=64)
+    assert served.rows["A"]["state"] == "finished"
+    assert served.rows["B"]["reason"] == "prompt + output of 65 tokens > max_model_len 64"
 
 
 def test_duplicate_ids_are_refused() -> None:
     with pytest.raises(InputError, match=r"number 3 has the id of an earlier one.*'A'"):
-        play("A(4,4,@0) B(4,4,@0) A(4,4,@1)")
+        serve("A(4,4,@0) B(4,4,@0) A(4,4,@1)")
 
 
 def test_a_workload_of_which_nothing_fits_is_refused() -> None:
     with pytest.raises(InputError, match=r"needs 7 KV blocks > the pool's 4"):
-        play("A(100,4,@0)", num_gpu_blocks=4)
+        serve("A(100,4,@0)", num_gpu_blocks=4)
     with pytest.raises(InputError, match="no request"):
-        play([])
+        serve([])
 
 
 class Refuses:
@@ -103,7 +104,7 @@ class Refuses:
 
 def test_no_progress_names_the_oldest_and_what_is_free() -> None:
     with pytest.raises(NoProgress) as stuck:
-        play("A(4,4,@2) B(4,4,@1)", Policy([("refuses", Refuses())]))
+        serve("A(4,4,@2) B(4,4,@1)", Policy([("refuses", Refuses())]))
     message = str(stuck.value)
     assert "'B' waits with 0 of 4 tokens computed" in message
     assert "100 of 100 blocks" in message
@@ -155,7 +156,7 @@ def test_everyone_is_counted_at_every_step() -> None:
         Policy.from_spec("fcfs+swap"),
         Constant(step=1.0).executor(None, block_size=16),
         Workload(specs),
-        watch=lambda *_: seen.append(engine.counts()),
+        watchers=[Seen(lambda _: seen.append(engine.counts()))],
     )
     engine.run()
     for counts in seen:
@@ -171,14 +172,14 @@ def test_everyone_is_counted_at_every_step() -> None:
 
 def test_a_request_may_be_the_same_spec_in_two_runs() -> None:
     specs = [RequestSpec("A", 0.0, 4, 4)]
-    assert play(specs).lines == play(specs).lines
+    assert serve(specs).lines == serve(specs).lines
 
 
 def test_without_an_order_the_latest_arrival_yields_not_the_last_admitted() -> None:
     specs = "A(32,30,@0) BIG(64,20,@1) S(16,60,@2) T(16,60,@3)"
     settings = {"num_gpu_blocks": 8, "scheduler_reserve_full_isl": False}
-    bare = play(specs, "skip-ahead", **settings)
-    ordered = play(specs, "fcfs+skip-ahead", **settings)
+    bare = serve(specs, "skip-ahead", **settings)
+    ordered = serve(specs, "fcfs+skip-ahead", **settings)
     assert bare.lines == ordered.lines
     assert any(line["preempted"] for line in bare.lines)
 
@@ -206,18 +207,19 @@ def test_an_executor_is_told_of_all_who_ended_though_a_step_does_nothing() -> No
 
     class Listening(ConstantExecutor):
         def execute(self, plan: StepPlan) -> StepOutcome:
-            told.extend(plan.finished)
+            told.extend(plan.finished_req_ids)
             return super().execute(plan)
 
-    def watch(plan: StepPlan, *_: object) -> None:
-        empty.extend([plan.step] * (not any(plan.load)))
+    def see(record: StepRecord) -> None:
+        empty.extend([record.plan.step] * (not any(record.plan.load)))
 
     config = config_of(
         {"max_num_batched_tokens": 64, "block_size": 4, "num_gpu_blocks": 19,
          "scheduler_reserve_full_isl": False}
     )  # fmt: skip
     executor = Listening(ConstantCosts(Constant(step=1.0)))
-    engine = Engine(config, Policy([("x", Stalling())]), executor, Workload(specs), watch=watch)
+    policy = Policy([("x", Stalling())])
+    engine = Engine(config, policy, executor, Workload(specs), watchers=[Seen(see)])
     for _ in range(5):
         engine.advance()
     assert empty == [2]
@@ -226,10 +228,10 @@ def test_an_executor_is_told_of_all_who_ended_though_a_step_does_nothing() -> No
 
 def test_a_clock_that_would_run_over_is_refused() -> None:
     with pytest.raises(SchedfwError, match=r"step 2: .*took 2000.0 s; .* a run at most 9000000000"):
-        play("A(4,9,@8999995000)", hardware=Constant(step=2000.0))
+        serve("A(4,9,@8999995000)", hardware=Constant(step=2000.0))
 
 
 @pytest.mark.parametrize("lengths", ["4,0", "0,4", "999,4"])
 def test_what_is_expected_fits_every_refusal(lengths: str) -> None:
     with pytest.raises(InputError, match="expected requests of at least one prompt and one output"):
-        play(f"A({lengths},@0)", num_gpu_blocks=3)
+        serve(f"A({lengths},@0)", num_gpu_blocks=3)

@@ -1,58 +1,51 @@
 """What a StepPlan tells an executor agrees with what each step then does."""
 
-from typing import Any
+import pickle
+from collections import Counter
 
-import attrs
-from harness import play
+from harness import Seen, serve
 
-from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
+from sched_core import StepPlan, StepRecord
 
-
-@attrs.frozen
-class Listening(ConstantExecutor):
-    """Keeps every step's shares, read while the step is executed, as an executor reads them."""
-
-    shares: list[Any] = attrs.field(factory=list)
-
-    def execute(self, plan: Any) -> Any:
-        self.shares.append(list(plan.requests()))
-        return super().execute(plan)
+SPECS = "A(10,9,@0) B(17,12,@1) C(5,20,@2) D(9,3,@6)"
 
 
-@attrs.frozen
-class Heard(Constant):
-    """Hardware whose one executor a test can look into."""
+def plans() -> list[StepPlan]:
+    seen: list[StepPlan] = []
 
-    listening: Listening = attrs.field(factory=lambda: Listening(ConstantCosts(Constant(step=1))))
+    def see(record: StepRecord) -> None:
+        seen.append(record.plan)
 
-    def executor(self, model: str | None, *, block_size: int) -> Listening:
-        return self.listening
-
-
-def test_shares_agree_with_the_engine_at_every_step() -> None:
-    """Computed tokens, blocks and emissions are exact, for members of the lockstep too."""
-    hardware, in_lockstep = Heard(), 0
-
-    def watch(plan: Any, state: Any, *_: Any) -> None:
-        nonlocal in_lockstep
-        shares = hardware.listening.shares[-1]
-        for (request, tokens), share in zip(plan.scheduled(), shares, strict=True):
-            assert (share.id, share.num_tokens) == (request.id, tokens)
-            reached = share.num_computed_tokens + tokens
-            assert len(share.block_table) == -(-reached // 4)
-            if request.state.value == "running":
-                in_lockstep += request.joined >= 0
-                assert state.lockstep.computed(request) == reached
-                known = request.prompt_len + state.lockstep.emitted(request)
-                assert share.samples == (known == reached + 1)
-
-    played = play(
-        "A(10,9,@0) B(17,12,@1) C(5,20,@2) D(9,3,@6)",
-        watch=watch,
-        hardware=hardware,
+    serve(
+        SPECS,
+        watcher=Seen(see),
         block_size=4,
         num_gpu_blocks=13,
         max_num_batched_tokens=8,
     )
-    assert in_lockstep > 20
-    assert any(line["preempted"] for line in played.lines)
+    return seen
+
+
+def test_shares_go_on_where_the_last_one_ended() -> None:
+    """Computed tokens, blocks and emissions are exact, for members of the lockstep too."""
+    reached: dict[str, int] = {}
+    emitted: Counter[str] = Counter()
+    for plan in plans():
+        for name in plan.preempted_req_ids:
+            reached[name] = 0
+        for share in plan.scheduled:
+            assert share.num_computed_tokens == reached.get(share.id, 0)
+            reached[share.id] = share.num_computed_tokens + share.num_tokens
+            assert len(share.block_ids) == -(-reached[share.id] // 4)
+            emitted[share.id] += share.samples
+    assert emitted == {"A": 9, "B": 12, "C": 20, "D": 3}
+
+
+def test_a_plan_is_data() -> None:
+    listed = plans()
+    assert any(plan.preemptions for plan in listed)
+    for plan in listed:
+        assert pickle.loads(pickle.dumps(plan)) == plan
+        assert plan.total_num_scheduled_tokens == sum(plan.num_scheduled_tokens.values())
+        assert plan.load.new_tokens == plan.total_num_scheduled_tokens
+    assert [new.id for plan in listed for new in plan.scheduled_new_reqs] == ["A", "B", "C", "D"]

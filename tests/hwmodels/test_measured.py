@@ -11,9 +11,18 @@ from harness import config_of, requests
 from hwmodels.measured.calibration import Calibration, Measured, Memory, read
 from hwmodels.measured.linear_costs import LinearCosts
 from hwmodels.measured.recorded import Recorded
-from sched_core import Engine, InputError, Policy, SchedfwError, StepOutcome, UsageError, Workload
-from sched_core.watchers.decision_trace import writer
-from sched_core.watchers.step_times import recorder
+from sched_core import (
+    Engine,
+    InputError,
+    Policy,
+    SchedfwError,
+    StepOutcome,
+    UsageError,
+    Watcher,
+    Workload,
+)
+from sched_core.watchers.decision_trace import DecisionTrace
+from sched_core.watchers.step_times import StepTimes
 
 CALIBRATION = Calibration(
     model="tiny-llama",
@@ -123,17 +132,11 @@ SPECS = requests("A(30,9,@0) B(17,12,@0.001) C(45,20,@0.002) D(9,3,@0.006) E(20,
 CONFIG = config_of({"block_size": 4, "num_gpu_blocks": 24, "num_cpu_blocks": 30})
 
 
-def decisions(executor: Any, specs: Any = SPECS, also: Any = None) -> list[str]:
+def decisions(executor: Any, *also: Watcher, specs: Any = SPECS) -> list[str]:
     lines: list[str] = []
-    note = writer(lines.append)
-
-    def watch(*step: Any) -> None:
-        note(*step)
-        if also is not None:
-            also(*step)
-
+    watchers = [DecisionTrace.written(lines.append), *also]
     policy = Policy.from_spec("priority-aging+adaptive")
-    Engine(CONFIG, policy, executor, Workload(specs), watch=watch).run()
+    Engine(CONFIG, policy, executor, Workload(specs), watchers=watchers).run()
     return lines
 
 
@@ -141,20 +144,20 @@ def decisions(executor: Any, specs: Any = SPECS, also: Any = None) -> list[str]:
 def times(tmp_path: Path) -> Path:
     path = tmp_path / "times.jsonl"
     with path.open("w") as file:
-        decisions(Jittery(), also=recorder(file.write))
+        decisions(Jittery(), StepTimes(file.write))
     return path
 
 
 def test_a_recorded_run_replays_byte_for_byte(times: Path) -> None:
-    played = decisions(Jittery())
-    assert any('"preempted":["' in line for line in played)
-    assert decisions(Recorded(path=str(times)).executor(None, block_size=4)) == played
+    served = decisions(Jittery())
+    assert any('"preempted":["' in line for line in served)
+    assert decisions(Recorded(path=str(times)).executor(None, block_size=4)) == served
 
 
 def test_a_replay_of_another_run_is_refused(times: Path) -> None:
     executor = Recorded(path=str(times)).executor(None, block_size=4)
     with pytest.raises(SchedfwError, match="step 0 is not the recorded one"):
-        decisions(executor, SPECS[1:])
+        decisions(executor, specs=SPECS[1:])
 
 
 def test_the_pool_is_the_recorded_one(times: Path) -> None:

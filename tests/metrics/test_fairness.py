@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from harness import play
+from harness import serve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from sched_core.metrics.summary import summarize
 
 
 def figures(*specs: RequestSpec, **settings: Any) -> dict[str, Any]:
-    engine = play(specs, **settings).engine
+    engine = serve(specs, **settings).engine
     return summarize(engine.recorder, num_blocks=engine.state.kv.num_blocks)
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from harness import Played, play
+from harness import Served, serve
 
 from hwmodels.constant import Constant
 from sched_core import InputError, RequestSpec, SharedPrefix, UnknownName
@@ -19,19 +19,19 @@ O02 = "R0(32,32,@0) R1(32,32,@0)"
 SHORTEST = "a(8,1,@0) b(8,0,@0) c(0,4,@0) d(1,1,@0)"
 
 
-def summary(played: Played, **options: Any) -> dict[str, Any]:
+def summary(served: Served, **options: Any) -> dict[str, Any]:
     return summarize(
-        played.engine.recorder, num_blocks=played.engine.state.kv.num_blocks, **options
+        served.engine.recorder, num_blocks=served.engine.state.kv.num_blocks, **options
     )
 
 
-def records(played: Played) -> dict[str, dict[str, Any]]:
-    return {record["id"]: record for record in request_records(played.engine.recorder)}
+def records(served: Served) -> dict[str, dict[str, Any]]:
+    return {record["id"]: record for record in request_records(served.engine.recorder)}
 
 
 def test_o18_a_preempted_request() -> None:
-    played = play(O02, num_gpu_blocks=6)
-    figures, row = summary(played), records(played)["R1"]
+    served = serve(O02, num_gpu_blocks=6)
+    figures, row = summary(served), records(served)["R1"]
     assert (row["ttft"], row["e2el"], row["finish"]) == (1.0, 47.0, 47.0)
     assert row["tpot"] == pytest.approx(46 / 31)
     assert (row["preemptions"], row["recomputed_tokens"], row["preempted_time"]) == (1, 48, 15.0)
@@ -49,8 +49,8 @@ def test_o18_a_preempted_request() -> None:
 
 
 def test_o16_the_shortest_requests() -> None:
-    played = play(SHORTEST)
-    figures, rows = summary(played), records(played)
+    served = serve(SHORTEST)
+    figures, rows = summary(served), records(served)
     for name in "ad":
         assert (rows[name]["ttft"], rows[name]["e2el"], rows[name]["tpot"]) == (1.0, 1.0, None)
     for name in "bc":
@@ -66,18 +66,18 @@ def test_o16_the_shortest_requests() -> None:
 
 
 def test_one_token_counts_as_a_tpot_of_0_for_goodput() -> None:
-    figures = summary(play(SHORTEST), goodput={"tpot": 0.0, "ttft": 1000.0})
+    figures = summary(serve(SHORTEST), goodput={"tpot": 0.0, "ttft": 1000.0})
     assert (figures["good"], figures["request_goodput"]) == (2, 2.0)
 
 
 def test_a_limit_may_just_be_met_and_attainment_is_over_all_sent() -> None:
-    played = play("R0(16,2,@0) R1(16,2,@0) R2(500,9,@0)", max_num_seqs=1, num_gpu_blocks=4)
-    assert [record["e2el"] for record in records(played).values()] == [2.0, 4.0, None]
-    figures = summary(played, goodput={"e2el": 2000.0})
+    served = serve("R0(16,2,@0) R1(16,2,@0) R2(500,9,@0)", max_num_seqs=1, num_gpu_blocks=4)
+    assert [record["e2el"] for record in records(served).values()] == [2.0, 4.0, None]
+    figures = summary(served, goodput={"e2el": 2000.0})
     assert (figures["good"], figures["slo_attainment"]) == (1, 1 / 3)
     assert figures["request_goodput"] == 1 / 4
-    assert summary(played, goodput={"e2el": 1999.9})["good"] == 0
-    assert summary(played)["request_goodput"] is summary(played)["slo_attainment"] is None
+    assert summary(served, goodput={"e2el": 1999.9})["good"] == 0
+    assert summary(served)["request_goodput"] is summary(served)["slo_attainment"] is None
 
 
 @pytest.mark.parametrize("limits", [{"itl": 5.0}, {"ttft": -1.0}, {"ttft": float("nan")}])
@@ -87,8 +87,8 @@ def test_goodput_limits_are_checked(limits: dict[str, float]) -> None:
 
 
 def test_latencies_are_of_finished_requests_and_the_others_are_counted() -> None:
-    played = play("R0(16,2,@0) R1(16,50,@0) R2(16,9,@100)", horizon=5.0)
-    figures, rows = summary(played, goodput={"e2el": 1e6}), records(played)
+    served = serve("R0(16,2,@0) R1(16,50,@0) R2(16,9,@100)", horizon=5.0)
+    figures, rows = summary(served, goodput={"e2el": 1e6}), records(served)
     assert [rows[name]["state"] for name in ("R0", "R1", "R2")] == [
         "finished",
         "running",
@@ -109,8 +109,8 @@ def test_latencies_are_of_finished_requests_and_the_others_are_counted() -> None
 
 def test_an_aborted_request_was_sent_and_is_not_good() -> None:
     specs = [RequestSpec("R0", 0.0, 16, 3), RequestSpec("R1", 0.0, 16, 50, abort=4.0)]
-    played = play(specs)
-    figures, row = summary(played, goodput={"ttft": 5000.0}), records(played)["R1"]
+    served = serve(specs)
+    figures, row = summary(served, goodput={"ttft": 5000.0}), records(served)["R1"]
     assert (figures["finished"], figures["aborted"], figures["unfinished"]) == (1, 1, 0)
     assert (figures["good"], figures["slo_attainment"]) == (1, 1 / 2)
     assert figures["ttft"]["count"] == figures["e2el"]["count"] == 1
@@ -119,7 +119,7 @@ def test_an_aborted_request_was_sent_and_is_not_good() -> None:
 
 
 def test_a_run_in_which_nothing_finished_has_figures_of_none() -> None:
-    figures = summary(play("R0(16,50,@0)", horizon=3.0), goodput={"ttft": 1.0})
+    figures = summary(serve("R0(16,50,@0)", horizon=3.0), goodput={"ttft": 1.0})
     assert figures["makespan"] is figures["output_throughput"] is figures["request_goodput"] is None
     assert (figures["finished"], figures["slo_attainment"]) == (0, 0.0)
     json.dumps(figures, allow_nan=False)
@@ -127,7 +127,7 @@ def test_a_run_in_which_nothing_finished_has_figures_of_none() -> None:
 
 def test_occupancy_is_averaged_over_the_time_of_steps() -> None:
     figures = summary(
-        play("R0(16,2,@0) R1(16,1,@0) R2(16,1,@50)", max_num_seqs=1, num_gpu_blocks=4)
+        serve("R0(16,2,@0) R1(16,1,@0) R2(16,1,@50)", max_num_seqs=1, num_gpu_blocks=4)
     )
     assert (figures["steps"], figures["makespan"]) == (4, 51.0)
     # R0 holds 1 block and then 2, R1 waits for both steps; R1 and R2 take one step and one block
@@ -138,24 +138,24 @@ def test_occupancy_is_averaged_over_the_time_of_steps() -> None:
 
 
 def test_swapped_bytes_count_both_ways() -> None:
-    played = play(O02, "swap", num_gpu_blocks=6, num_cpu_blocks=3)
-    figures = summary(played, block_bytes=1000)
+    served = serve(O02, "swap", num_gpu_blocks=6, num_cpu_blocks=3)
+    figures = summary(served, block_bytes=1000)
     assert (figures["swap_outs"], figures["swap_ins"]) == (1, 1)
     assert (figures["swapped_blocks"], figures["swapped_bytes"]) == (6, 6000)
-    assert summary(played)["swapped_bytes"] is None, "a block of unknown size"
+    assert summary(served)["swapped_bytes"] is None, "a block of unknown size"
 
 
 def test_prefix_hit_rate_is_none_without_a_cache() -> None:
     specs = [RequestSpec(f"R{i}", float(i), 33, 1, prefix=SharedPrefix(0, 32)) for i in range(2)]
-    assert summary(play(specs))["prefix_hit_rate"] is None
-    played = play(specs, enable_prefix_caching=True)
-    assert summary(played)["prefix_hit_rate"] == 32 / 66
-    assert records(played)["R1"]["cached_tokens"] == 32
+    assert summary(serve(specs))["prefix_hit_rate"] is None
+    served = serve(specs, enable_prefix_caching=True)
+    assert summary(served)["prefix_hit_rate"] == 32 / 66
+    assert records(served)["R1"]["cached_tokens"] == 32
 
 
 def test_records_have_the_documented_keys() -> None:
-    played = play("b(16,3,@2,5) a(16,3,@0,1)", hardware=Constant(step=0.25))
-    found = request_records(played.engine.recorder)
+    served = serve("b(16,3,@2,5) a(16,3,@0,1)", hardware=Constant(step=0.25))
+    found = request_records(served.engine.recorder)
     assert [record["id"] for record in found] == ["b", "a"], "order of submission"
     assert set(found[0]) == RECORD_KEYS
     assert list(found[0].values()) == [
@@ -166,9 +166,9 @@ def test_records_have_the_documented_keys() -> None:
 
 
 def test_a_preempted_request_that_finds_its_own_blocks_is_no_hit() -> None:
-    played = play(
+    served = serve(
         "A(16,20,@0) B(16,20,@0)", num_gpu_blocks=8, block_size=8, enable_prefix_caching=True
     )
-    assert played.engine.recorder.preemptions > 0
-    assert records(played)["B"]["recomputed_tokens"] == 8, "of 24 or more: the rest was found"
-    assert summary(played)["prefix_hit_rate"] == 0
+    assert served.engine.recorder.preemptions > 0
+    assert records(served)["B"]["recomputed_tokens"] == 8, "of 24 or more: the rest was found"
+    assert summary(served)["prefix_hit_rate"] == 0

@@ -3,14 +3,14 @@
 from random import Random
 
 import pytest
-from harness import play
+from harness import serve
 
 from sched_core import RequestSpec
 
 
 def test_chunk_caps_every_prompt() -> None:
-    played = play("a(21,2,@0) b(8,2,@0)", "chunk:size=8")
-    assert [line["scheduled"] for line in played.lines] == [
+    served = serve("a(21,2,@0) b(8,2,@0)", "chunk:size=8")
+    assert [line["scheduled"] for line in served.lines] == [
         {"a": 8, "b": 8},
         {"a": 8, "b": 1},
         {"a": 5},
@@ -19,8 +19,8 @@ def test_chunk_caps_every_prompt() -> None:
 
 
 def scheduled(specs: str, **settings: int) -> list[dict[str, int]]:
-    played = play(specs, "fill-tile:tile=8", **{"max_num_batched_tokens": 64, **settings})
-    return [line["scheduled"] for line in played.lines]
+    served = serve(specs, "fill-tile:tile=8", **{"max_num_batched_tokens": 64, **settings})
+    return [line["scheduled"] for line in served.lines]
 
 
 def test_a_prompt_stops_where_it_would_open_a_tile() -> None:
@@ -70,8 +70,8 @@ def test_steps_pay_for_less_padding() -> None:
     ]
 
     def computed_and_padded(policy: str) -> tuple[int, int]:
-        played = play(specs, policy, num_gpu_blocks=2000)
-        tokens = [sum(line["scheduled"].values()) for line in played.lines]
+        served = serve(specs, policy, num_gpu_blocks=2000)
+        tokens = [sum(line["scheduled"].values()) for line in served.lines]
         return sum(tokens), sum(-n % 8 for n in tokens)
 
     computed, padded = computed_and_padded("fill-tile:tile=8")

@@ -8,7 +8,7 @@ from math import exp, log
 import attrs
 import numpy as np
 import pytest
-from harness import play
+from harness import serve
 from sched_plugins.policies.predictors import PredictHistory, PredictNoisy, PredictOracle
 
 from sched_core import RequestSpec, RequestView, hookimpl
@@ -28,7 +28,7 @@ class Listener:
 
 def predictions(component: object, specs: list[RequestSpec]) -> dict[str, float | None]:
     listener = Listener()
-    play(specs, Policy([("predictor", component), ("listener", listener)]))
+    serve(specs, Policy([("predictor", component), ("listener", listener)]))
     return listener.heard
 
 
@@ -63,7 +63,7 @@ def test_history_leaves_out_who_was_never_served() -> None:
 
 def test_without_a_predictor_there_is_no_prediction() -> None:
     listener = Listener()
-    play("a(4,2,@0)", Policy([("listener", listener)]))
+    serve("a(4,2,@0)", Policy([("listener", listener)]))
     assert listener.heard == {"a": None}
 
 
@@ -133,7 +133,7 @@ def test_only_oracles_see_the_truth() -> None:
     curious, listener = Curious(), Listener()
     stack = Policy([("curious", curious), ("oracle", PredictOracle()), ("listener", listener)])
     assert stack.oracle
-    play("a(4,7,@0)", stack)
+    serve("a(4,7,@0)", stack)
     assert curious.got == [None]
     assert listener.heard == {"a": 7.0}
     assert not Policy([("curious", curious), ("history", PredictHistory())]).oracle

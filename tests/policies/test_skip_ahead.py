@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from harness import play
+from harness import serve
 from sched_plugins.policies.skip_ahead import SkipAhead
 
 from sched_core import RequestSpec
@@ -16,19 +16,19 @@ O10 = "A(96,20,@0) BIG(128,4,@1) S1(16,1,@2) S2(16,1,@2)"
 
 
 def test_case_o10() -> None:
-    played = play(O10, "skip-ahead", num_gpu_blocks=10, max_num_batched_tokens=512)
-    assert [played.first_scheduled(name) for name in ("S1", "S2", "BIG")] == [2.0, 2.0, 20.0]
-    assert played.finishes == {"A": 20.0, "BIG": 24.0, "S1": 3.0, "S2": 3.0}
-    assert played.engine.recorder.computed_tokens == 278
+    served = serve(O10, "skip-ahead", num_gpu_blocks=10, max_num_batched_tokens=512)
+    assert [served.first_scheduled(name) for name in ("S1", "S2", "BIG")] == [2.0, 2.0, 20.0]
+    assert served.finishes == {"A": 20.0, "BIG": 24.0, "S1": 3.0, "S2": 3.0}
+    assert served.engine.recorder.computed_tokens == 278
 
 
 @pytest.mark.parametrize(("most", "passed"), [(0, []), (1, ["S0"]), (3, ["S0", "S1", "S2"])])
 def test_nothing_passes_once_the_bound_is_reached(most: int, passed: list[str]) -> None:
     """Five small ones come at once, so the bound is met within one step."""
     small = " ".join(f"S{i}(16,1,@2)" for i in range(5))
-    played = play(f"A(96,20,@0) BIG(128,4,@1) {small}", f"skip-ahead:max_bypasses={most}", **SMALL)
-    assert [name for name in played.rows if played.first_scheduled(name) == 2.0] == passed
-    assert played.first_scheduled("BIG") == 20.0
+    served = serve(f"A(96,20,@0) BIG(128,4,@1) {small}", f"skip-ahead:max_bypasses={most}", **SMALL)
+    assert [name for name in served.rows if served.first_scheduled(name) == 2.0] == passed
+    assert served.first_scheduled("BIG") == 20.0
 
 
 SMALL = {"num_gpu_blocks": 10, "max_num_batched_tokens": 512}
@@ -37,28 +37,28 @@ SMALL = {"num_gpu_blocks": 10, "max_num_batched_tokens": 512}
 def test_a_by_pass_counts_when_it_takes_the_last_seat() -> None:
     """The engine stops asking after the last seat; the by-pass counts all the same."""
     small = " ".join(f"S{i}(16,1,@{2 + i})" for i in range(5))
-    played = play(
+    served = serve(
         f"A(96,20,@0) BIG(128,4,@1) {small}",
         "skip-ahead:max_bypasses=2",
         max_num_seqs=2,
         **SMALL,
     )
-    early = [name for name in played.rows if played.first_scheduled(name) < 20.0]
+    early = [name for name in served.rows if served.first_scheduled(name) < 20.0]
     assert early == ["A", "S0", "S1"]
 
 
 def test_a_request_fits_by_the_chunk_that_it_would_get() -> None:
     """B's prompt needs 4 blocks, its first chunk one; 2 are free when it comes."""
     how = {"num_gpu_blocks": 5, "scheduler_reserve_full_isl": False}
-    played = play("A(32,40,@0) B(64,1,@4)", "skip-ahead+chunk:size=16", **how)
-    assert played.first_scheduled("B") == 4.0
+    served = serve("A(32,40,@0) B(64,1,@4)", "skip-ahead+chunk:size=16", **how)
+    assert served.first_scheduled("B") == 4.0
 
 
-def by_passes(played: Any) -> Counter[str]:
+def by_passes(served: Any) -> Counter[str]:
     """Counted from the decisions alone: who waits on while a later arrival joins."""
     count: Counter[str] = Counter()
-    place = {name: (row["arrival_ns"], row["submitted_seq"]) for name, row in played.rows.items()}
-    for line in played.lines:
+    place = {name: (row["arrival_ns"], row["submitted_seq"]) for name, row in served.rows.items()}
+    for line in served.lines:
         joined = [*line["admitted"], *line["resumed"]]
         for waiter in line["waiting"]:
             count[waiter] += sum(place[waiter] < place[name] for name in joined)
@@ -73,8 +73,8 @@ def test_by_passes_never_exceed_the_bound(most: int) -> None:
         for i in range(120)
     ]
     settings = {"num_gpu_blocks": 30, "block_size": 4, "max_num_batched_tokens": 64}
-    bounded = by_passes(play(specs, f"skip-ahead:max_bypasses={most}", **settings))
-    free = by_passes(play(specs, "skip-ahead:max_bypasses=999:window=999", **settings))
+    bounded = by_passes(serve(specs, f"skip-ahead:max_bypasses={most}", **settings))
+    free = by_passes(serve(specs, "skip-ahead:max_bypasses=999:window=999", **settings))
     assert max(bounded.values()) == most < max(free.values())
 
 
@@ -88,11 +88,11 @@ def test_a_long_queue_costs_no_more_than_the_window(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(SchedulerState, "fits", count)
     crowd = " ".join(f"r{i}(128,1,@0)" for i in range(300))
-    play(f"A(96,20,@0) {crowd}", "skip-ahead:window=7", **SMALL)
+    serve(f"A(96,20,@0) {crowd}", "skip-ahead:window=7", **SMALL)
     assert max(asked.values()) == 7
 
 
 def test_counts_go_when_requests_end() -> None:
     skip_ahead = SkipAhead()
-    play(O10, Policy([("skip-ahead", skip_ahead)]), **SMALL)
+    serve(O10, Policy([("skip-ahead", skip_ahead)]), **SMALL)
     assert skip_ahead._bypasses == {}

@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from harness import play
+from harness import serve
 
 from sched_core import InputError, RequestView, SchedulerView, hookimpl, toolbox
 from sched_core.policy.stack import Policy
@@ -41,11 +41,11 @@ class Witness(toolbox.OwnHistory):
 
 def test_the_oldest_is_not_expendable_unless_it_is_alone() -> None:
     witness = Witness()
-    play("R0(4,4,@0) R1(4,2,@0) R2(4,2,@0)", Policy([("it", witness)]))
+    serve("R0(4,4,@0) R1(4,2,@0) R2(4,2,@0)", Policy([("it", witness)]))
     assert witness.expendable == [["R2", "R1"], ["R0"], ["R0"]]
 
 
 def test_what_remains_is_the_mean_of_those_that_finished_less_what_was_emitted() -> None:
     witness = Witness(prior=9.0)
-    play("R0(4,3,@0) R1(4,5,@3)", Policy([("it", witness)]))
+    serve("R0(4,3,@0) R1(4,5,@3)", Policy([("it", witness)]))
     assert witness.remaining_of == {"R0": [8.0, 7.0, 6.0], "R1": [2.0, 1.0, 1.0, 1.0, 1.0]}

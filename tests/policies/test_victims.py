@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from harness import play
+from harness import serve
 from priced import Priced
 
 from sched_core import RequestSpec
@@ -25,7 +25,7 @@ POOL = {"num_gpu_blocks": 15, "block_size": 4}
 
 
 def first_victims(specs: str | list[RequestSpec], policy: str, **settings: object) -> list[str]:
-    lines = play(specs, policy, **{**POOL, **settings}).lines  # type: ignore[arg-type]
+    lines = serve(specs, policy, **{**POOL, **settings}).lines  # type: ignore[arg-type]
     return next(line["preempted"] for line in lines if line["preempted"])
 
 
@@ -78,16 +78,16 @@ def test_ties_go_by_arrival_then_submission(policy: str, victim: str) -> None:
 
 @pytest.mark.parametrize("policy", RULES)
 def test_a_waiting_request_gets_nobody_s_memory(policy: str) -> None:
-    played = play("A(96,20,@0) BIG(128,4,@1,-9)", policy, num_gpu_blocks=10)
-    assert played.engine.recorder.preemptions == 0
-    assert played.first_scheduled("BIG") == 20.0
+    served = serve("A(96,20,@0) BIG(128,4,@1,-9)", policy, num_gpu_blocks=10)
+    assert served.engine.recorder.preemptions == 0
+    assert served.first_scheduled("BIG") == 20.0
 
 
 @pytest.mark.parametrize("policy", RULES)
 def test_two_large_ones_do_not_push_each_other_out_for_ever(policy: str) -> None:
     """Each needs 11 of 12 blocks and computes one a step. Were nobody spared, `largest-kv` and
     `cost-aware` would take the larger one each time, for ever."""
-    played = play(
+    served = serve(
         "A(40,4,@0) B(40,4,@0)",
         f"{policy}+chunk:size=4",
         num_gpu_blocks=12,
@@ -95,8 +95,8 @@ def test_two_large_ones_do_not_push_each_other_out_for_ever(policy: str) -> None
         scheduler_reserve_full_isl=False,
         horizon=100.0,
     )
-    assert len(played.lines) == 25
-    assert {row["state"] for row in played.rows.values()} == {"finished"}
+    assert len(served.lines) == 25
+    assert {row["state"] for row in served.rows.values()} == {"finished"}
 
 
 @pytest.mark.parametrize("policy", RULES)
@@ -107,9 +107,9 @@ def test_a_crowd_that_never_fits_together_still_ends(policy: str) -> None:
         for i in range(40)
     ]
     tight = {"num_gpu_blocks": 20, "block_size": 4, "max_num_batched_tokens": 32}
-    played = play(specs, policy, **tight)
-    assert {row["state"] for row in played.rows.values()} == {"finished"}
-    assert played.engine.recorder.preemptions > 0
+    served = serve(specs, policy, **tight)
+    assert {row["state"] for row in served.rows.values()} == {"finished"}
+    assert served.engine.recorder.preemptions > 0
 
 
 # -- cost-aware -------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_cost_aware_spreads_preemptions_as_the_penalty_rises() -> None:
     specs = "A(8,60,@0) " + " ".join(f"r{i}({4 + 4 * i},40,@{1 + i})" for i in range(5))
 
     def most_preempted(penalty: int) -> int:
-        played = play(
+        served = serve(
             specs,
             f"cost-aware:penalty={penalty}",
             hardware=Priced(step=1.0),
@@ -137,6 +137,6 @@ def test_cost_aware_spreads_preemptions_as_the_penalty_rises() -> None:
             block_size=4,
             scheduler_reserve_full_isl=False,
         )
-        return max(row["preemptions"] for row in played.rows.values())
+        return max(row["preemptions"] for row in served.rows.values())
 
     assert most_preempted(0) > most_preempted(10)

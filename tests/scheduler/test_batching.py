@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 import pytest
-from harness import aborting, play, requests
+from harness import aborting, requests, serve
 
 from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
 from sched_core import Engine, InputError, Policy, Workload
@@ -17,19 +17,19 @@ THREE = "A(4,2,@0) B(4,4,@0) C(4,1,@0)"
 
 
 def test_continuous_gives_a_seat_away_at_once() -> None:
-    assert play(THREE, max_num_seqs=2).finishes == {"A": 2.0, "B": 4.0, "C": 3.0}
+    assert serve(THREE, max_num_seqs=2).finishes == {"A": 2.0, "B": 4.0, "C": 3.0}
 
 
 @pytest.mark.parametrize("batching", ["static", "padded"])
 def test_static_holds_every_seat_until_the_longest_ends(batching: str) -> None:
-    played = play(THREE, max_num_seqs=2, batching=batching)
-    assert played.finishes == {"A": 2.0, "B": 4.0, "C": 5.0}
-    assert [line["free_blocks"] for line in played.lines] == [98, 98, 98, 100, 100]
+    served = serve(THREE, max_num_seqs=2, batching=batching)
+    assert served.finishes == {"A": 2.0, "B": 4.0, "C": 5.0}
+    assert [line["free_blocks"] for line in served.lines] == [98, 98, 98, 100, 100]
 
 
 def test_static_prefills_the_whole_batch_before_it_decodes() -> None:
-    played = play("A(4,3,@0) B(4,3,@0) C(4,3,@0)", max_num_batched_tokens=5, batching="static")
-    assert [line["scheduled"] for line in played.lines] == [
+    served = serve("A(4,3,@0) B(4,3,@0) C(4,3,@0)", max_num_batched_tokens=5, batching="static")
+    assert [line["scheduled"] for line in served.lines] == [
         {"A": 4, "B": 1},
         {"B": 3, "C": 2},
         {"C": 2},
@@ -39,18 +39,18 @@ def test_static_prefills_the_whole_batch_before_it_decodes() -> None:
 
 
 def test_static_does_not_wait_for_requests_to_come() -> None:
-    played = play("A(4,2,@0) B(4,2,@1)", batching="static")
-    assert played.finishes == {"A": 2.0, "B": 4.0}
+    served = serve("A(4,2,@0) B(4,2,@1)", batching="static")
+    assert served.finishes == {"A": 2.0, "B": 4.0}
 
 
 def test_static_batch_is_over_when_its_last_client_gives_up() -> None:
     given_up = aborting("A(4,2,@0) B(4,40,@0) C(4,1,@0)", B=3.0)
-    played = play(given_up, max_num_seqs=2, batching="static")
-    assert played.first_scheduled("C") == 3.0
+    served = serve(given_up, max_num_seqs=2, batching="static")
+    assert served.first_scheduled("C") == 3.0
 
 
 def test_computed_tokens_do_not_count_padding() -> None:
-    recorder = play(THREE, max_num_seqs=2, batching="padded").engine.recorder
+    recorder = serve(THREE, max_num_seqs=2, batching="padded").engine.recorder
     assert recorder.computed_tokens == 4 + 1 + 4 + 3 + 4
     assert recorder.padding_tokens == 2  # A's row, while B's last two tokens are computed
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from golden import GOLDEN, golden_lines, ordered
-from harness import play, spec_of
+from harness import serve, spec_of
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.json")))
@@ -13,12 +13,12 @@ def test_equals_vllm(name: str) -> None:
     scenario = json.loads((GOLDEN / f"{name}.json").read_text())
     config = dict(scenario["config"])
     policy = config.pop("policy", "fcfs")
-    played = play([spec_of(row) for row in scenario["requests"]], policy, **config)
+    served = serve([spec_of(row) for row in scenario["requests"]], policy, **config)
     expected = golden_lines(name)
-    for theirs, ours in zip(expected, played.lines, strict=False):
+    for theirs, ours in zip(expected, served.lines, strict=False):
         assert ours["time"] == theirs["step"]
         assert ordered(ours) == ordered(theirs), f"at step {theirs['step']}"
-    assert len(played.lines) == len(expected) > 0
+    assert len(served.lines) == len(expected) > 0
 
 
 def test_golden_set_is_complete() -> None:

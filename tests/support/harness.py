@@ -1,7 +1,7 @@
 """Small runs in the notation of the case collection, one second a step."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -10,7 +10,7 @@ from hwmodels.constant import Constant
 from sched_core.config import EngineConfig
 from sched_core.engine.arrivals import refusal
 from sched_core.engine.engine import Engine
-from sched_core.execution.step_record import Watcher
+from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.limits import NANOSECONDS
 from sched_core.metrics.recorder import STATES
 from sched_core.policy.stack import Policy
@@ -36,7 +36,7 @@ def aborting(text: str, **times: float) -> list[RequestSpec]:
 
 
 @attrs.frozen
-class Played:
+class Served:
     """What a run decided, step by step, and each request's final row by id."""
 
     engine: Engine
@@ -59,12 +59,24 @@ class Played:
         return {name: self.finish(name) for name in self.rows}
 
 
+class Seen(Watcher):
+    """Calls a function with the record of every step."""
+
+    single_steps = True
+
+    def __init__(self, see: Callable[[StepRecord], object]) -> None:
+        self._see = see
+
+    def stepped(self, record: StepRecord) -> None:
+        self._see(record)
+
+
 def config_of(settings: Mapping[str, Any]) -> EngineConfig:
     """The case collection's defaults: T=256, S=256 (or T where that is smaller), B=16."""
     return EngineConfig(**{"max_num_batched_tokens": 256, "num_gpu_blocks": 100, **settings})
 
 
-def play(
+def serve(
     specs: str | Sequence[RequestSpec],
     policy: str | Policy = "fcfs",
     *,
@@ -74,7 +86,7 @@ def play(
     horizon: float | None = None,
     hardware: Constant | None = None,
     **settings: Any,
-) -> Played:
+) -> Served:
     """Run requests under a policy and an engine configuration."""
     lines: list[dict[str, Any]] = []
 
@@ -101,7 +113,7 @@ def play(
     for row in rows.values():
         row["state"] = STATES[row["state"]].value
         row["reason"] = reasons[row["reason"]] if row["reason"] >= 0 else None
-    return Played(engine, lines, rows)
+    return Served(engine, lines, rows)
 
 
 def servable(specs: Sequence[RequestSpec], config: EngineConfig) -> bool:

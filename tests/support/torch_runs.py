@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import torch
 
@@ -13,8 +12,8 @@ from hwmodels.torch_executor.model.loaded import LoadedModel
 from hwmodels.torch_executor.model.models import load
 from hwmodels.torch_executor.prompts.prompts import Prompted, SyntheticPrompts
 from hwmodels.torch_executor.step.pool import KVPool
-from hwmodels.torch_executor.testing import Watched, generated, poison_free
-from sched_core import Engine, EngineConfig, Policy, RequestSpec, StepPlan, Workload
+from hwmodels.torch_executor.testing import PoisonFree, Watched, generated
+from sched_core import Engine, EngineConfig, Policy, RequestSpec, StepRecord, Workload
 
 torch.set_num_threads(1)
 
@@ -41,18 +40,22 @@ def executor(
     )
 
 
-def _watcher(executor: Watched) -> Any:
-    """Fills what is free with NaN, and sees whether executor and engine agree on who emitted how
-    many tokens."""
-    poison = poison_free(executor.runner.pool)
+class Agreement(PoisonFree):
+    """Sees too whether executor and engine agree on who emitted how many tokens."""
 
-    def watch(plan: StepPlan, state: Any, *_: Any) -> None:
-        for request in state.running:
-            emitted = len(executor.emitted.get(request.id, ()))
-            assert emitted == state.lockstep.emitted(request), request.id
-        poison(plan, state)
+    def __init__(self, executor: Watched) -> None:
+        super().__init__(executor.runner.pool)
+        self._emitted = executor.emitted
 
-    return watch
+    def follow(self, engine: Engine) -> None:
+        super().follow(engine)
+        self._state = engine.state
+
+    def stepped(self, record: StepRecord) -> None:
+        for request in self._state.running:
+            emitted = len(self._emitted.get(request.id, ()))
+            assert emitted == self._state.lockstep.emitted(request), request.id
+        super().stepped(record)
 
 
 def run(
@@ -71,8 +74,9 @@ def run(
         executor,
         Workload(specs),
         seed=seed,
-        watch=_watcher(executor),
+        watchers=[watcher := Agreement(executor)],
     )
+    watcher.follow(engine)
     steps = 0
     while steps < max_steps and engine.advance():
         steps += 1

@@ -89,7 +89,8 @@ class MutatesAView:
 
     @hookimpl
     def effective_priority(self, request: RequestView) -> float:
-        request._request.priority = 0
+        seen = request._request
+        seen.spec = attrs.evolve(seen.spec, priority=0)
         return request.prompt_len
 
 
@@ -101,7 +102,7 @@ class MutatesWhileItYields:
     def select_admissions(self, view: SchedulerView) -> Iterator[RequestView]:
         for request in view.waiting:
             yield request
-            view._state.budget_left += 1
+            view._builder.budget_left += 1
 
 
 @attrs.define(eq=False)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import attrs
-from harness import play
+from harness import serve
 from hypothesis import given
 
 from sched_core import RequestView, SchedulerView, hookimpl
@@ -42,10 +42,10 @@ class Impatient:
 def test_a_key_is_of_the_time_at_which_the_step_begins() -> None:
     """D4: for admission and for the choice of a victim alike."""
     component = Impatient()
-    played = play(
+    served = serve(
         "R0(32,32,@0) R1(32,32,@0.5) R2(5,3,@2.5)", Policy([("it", component)]), num_gpu_blocks=6
     )
-    assert any(line["preempted"] for line in played.lines)
+    assert any(line["preempted"] for line in served.lines)
     assert component.asked
     assert all(began == told for began, told in component.asked)
 
@@ -61,8 +61,8 @@ def first_admissions(decisions: list[dict[str, Any]]) -> dict[str, int]:
 @given(scenarios())
 def test_aging_bounds_who_may_pass(scenario: Scenario) -> None:
     """E7: of those that come later only who comes within the period per level of difference."""
-    played = run_scenario(scenario, Policy.from_spec(f"priority-aging:period={PERIOD}"))
-    admitted = first_admissions(played.decisions)
+    served = run_scenario(scenario, Policy.from_spec(f"priority-aging:period={PERIOD}"))
+    admitted = first_admissions(served.decisions)
     requests = scenario.workload.requests  # type: ignore[union-attr]
     for late in requests:
         for early in requests:

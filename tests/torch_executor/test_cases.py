@@ -13,7 +13,7 @@ from sched_core import Engine, EngineConfig, RequestSpec, SharedPrefix, StepOutc
 TWO = requests("R0(32,32,@0) R1(32,32,@0)")
 
 
-def played(
+def served(
     specs: list[RequestSpec], policy: str = "fcfs", *, temperature: float = 0.0, **settings: int
 ) -> tuple[Watched, Engine]:
     real = executor("tiny-llama", 16, temperature=temperature)
@@ -28,9 +28,9 @@ def played(
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_o13_output_does_not_depend_on_preemption(temperature: float) -> None:
     """Greedy or drawn: a seeded draw knows request and position only."""
-    roomy, _ = played(TWO, num_gpu_blocks=100, temperature=temperature)
-    recomputed, engine = played(TWO, num_gpu_blocks=6, temperature=temperature)
-    swapped, with_swap = played(
+    roomy, _ = served(TWO, num_gpu_blocks=100, temperature=temperature)
+    recomputed, engine = served(TWO, num_gpu_blocks=6, temperature=temperature)
+    swapped, with_swap = served(
         TWO, "fcfs+swap", num_gpu_blocks=6, num_cpu_blocks=8, temperature=temperature
     )
     assert roomy.emitted == recomputed.emitted == swapped.emitted
@@ -61,7 +61,7 @@ def test_o13_a_batch_of_one_resumed_request_recomputes_its_emitted_tokens() -> N
 @pytest.mark.parametrize(("host", "swaps"), [(0, 0), (2, 0), (3, 1)])
 def test_o05_with_too_small_a_host_pool(host: int, swaps: int) -> None:
     """The victim falls back to recompute, and loses no token over it."""
-    real, engine = played(TWO, "fcfs+swap", num_gpu_blocks=6, num_cpu_blocks=host)
+    real, engine = served(TWO, "fcfs+swap", num_gpu_blocks=6, num_cpu_blocks=host)
     assert engine.recorder.swap_outs == swaps
     assert_generated(real, TWO)
     assert [len(tokens) for tokens in real.emitted.values()] == [32, 32]
@@ -74,7 +74,7 @@ def shared(name: str, arrival: float, prompt: int, output: int) -> RequestSpec:
 def test_o08_whole_prompt_cached() -> None:
     """The first token comes from a forward pass, not from nothing."""
     specs = [shared("R0", 0, 32, 1), shared("R1", 1, 32, 1), shared("R2", 2, 33, 1)]
-    real, engine = played(specs, num_gpu_blocks=10, caching=True)
+    real, engine = served(specs, num_gpu_blocks=10, caching=True)
     assert engine.recorder.prefix_hits == 16 + 32
     assert real.emitted["R0"] == real.emitted["R1"]
     assert_generated(real, specs)
@@ -82,7 +82,7 @@ def test_o08_whole_prompt_cached() -> None:
 
 def test_o09_shared_blocks_outlive_their_first_owner() -> None:
     specs = [shared("R0", 0, 32, 4), shared("R1", 1, 40, 10)]
-    real, engine = played(specs, num_gpu_blocks=5, caching=True)
+    real, engine = served(specs, num_gpu_blocks=5, caching=True)
     assert engine.recorder.prefix_hits == 32
     assert engine.recorder.peak_blocks == 4
     assert_generated(real, specs)

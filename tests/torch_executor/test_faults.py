@@ -87,19 +87,19 @@ def _with_shares(patch: Patch, change: Callable[[ScheduledRequest], ScheduledReq
     _around(patch, executor, "pack", pack)
 
 
-def stale_block_table(patch: Patch) -> None:
+def stale_block_ids(patch: Patch) -> None:
     """The table as it was when the request was first seen, longer where it has to be."""
     first: dict[str, tuple[int, ...]] = {}
 
     def stale(share: ScheduledRequest) -> ScheduledRequest:
-        old = first.setdefault(share.id, share.block_table)
-        return share._replace(block_table=old + share.block_table[len(old) :])
+        old = first.setdefault(share.id, share.block_ids)
+        return share._replace(block_ids=old + share.block_ids[len(old) :])
 
     _with_shares(patch, stale)
 
 
-def short_block_table(patch: Patch) -> None:
-    _with_shares(patch, lambda share: share._replace(block_table=share.block_table[:-1]))
+def short_block_ids(patch: Patch) -> None:
+    _with_shares(patch, lambda share: share._replace(block_ids=share.block_ids[:-1]))
 
 
 def computed_off_by_one(patch: Patch) -> None:
@@ -110,10 +110,14 @@ def computed_off_by_one(patch: Patch) -> None:
 
 
 def recompute_forgets_emitted_tokens(patch: Patch) -> None:
+    prompts: dict[str, int] = {}
+
     def execute(original: Any, self: TorchExecutor, plan: StepPlan) -> Any:
-        for request in plan.preempted:
-            known = self.runner.tokens[request.id]
-            known[request.prompt_len :] = [0] * (len(known) - request.prompt_len)
+        for new in plan.scheduled_new_reqs:
+            prompts[new.id] = new.prompt_len
+        for name in plan.preempted_req_ids:
+            known = self.runner.tokens[name]
+            known[prompts[name] :] = [0] * (len(known) - prompts[name])
         return original(self, plan)
 
     _around(patch, TorchExecutor, "execute", execute)
@@ -121,8 +125,8 @@ def recompute_forgets_emitted_tokens(patch: Patch) -> None:
 
 def recompute_emits_its_last_token_again(patch: Patch) -> None:
     def execute(original: Any, self: TorchExecutor, plan: StepPlan) -> Any:
-        for request in plan.preempted:
-            self.runner.tokens[request.id].append(self.runner.tokens[request.id][-1])
+        for name in plan.preempted_req_ids:
+            self.runner.tokens[name].append(self.runner.tokens[name][-1])
         return original(self, plan)
 
     _around(patch, TorchExecutor, "execute", execute)
@@ -215,8 +219,8 @@ FAULTS: dict[Callable[[Patch], None], dict[str, Any]] = {
     swap_in_before_swap_out: {"policy": "foolish"},
     swap_out_after_the_step: {"policy": "swap"},
     blocks_come_back_in_another_order: {"policy": "swap"},
-    stale_block_table: {"policy": "swap"},
-    short_block_table: {},
+    stale_block_ids: {"policy": "swap"},
+    short_block_ids: {},
     computed_off_by_one: {},
     recompute_forgets_emitted_tokens: {},
     recompute_emits_its_last_token_again: {},

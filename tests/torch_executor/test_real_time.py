@@ -18,8 +18,8 @@ from hwmodels.torch_executor.hardware import Torch
 from hwmodels.torch_executor.measure import Range, load_of, random_shapes, random_tokens
 from hwmodels.torch_executor.model.models import admitted, from_config
 from sched_core import Engine, EngineConfig, InputError, Policy, StepLoad, Workload
-from sched_core.watchers.decision_trace import writer
-from sched_core.watchers.step_times import recorder
+from sched_core.watchers.decision_trace import DecisionTrace
+from sched_core.watchers.step_times import StepTimes
 
 SPECS = requests("A(30,9,@0) B(17,12,@0.001) C(45,20,@0.002) D(9,3,@0.006) E(20,30,@1000)")
 CONFIG = EngineConfig(
@@ -35,18 +35,13 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def played(executor: Any) -> tuple[Engine, list[str], list[str]]:
+def served(executor: Any) -> tuple[Engine, list[str], list[str]]:
     """(the run, its decisions, its step times)"""
     lines: list[str] = []
     times: list[str] = []
-    watchers = writer(lines.append), recorder(times.append)
-
-    def watch(*step: Any) -> None:
-        for watcher in watchers:
-            watcher(*step)
-
+    watchers = [DecisionTrace.written(lines.append), StepTimes(times.append)]
     policy = Policy.from_spec("priority-aging+adaptive")
-    engine = Engine(CONFIG, policy, executor, Workload(SPECS), watch=watch)
+    engine = Engine(CONFIG, policy, executor, Workload(SPECS), watchers=watchers)
     engine.run()
     return engine, lines, times
 
@@ -55,7 +50,7 @@ def test_the_clock_is_what_the_steps_took_and_a_replay_decides_the_same(
     calibrated: Path, tmp_path: Path
 ) -> None:
     real = Torch(threads=1, costs=str(calibrated)).executor("tiny-llama", block_size=4)
-    engine, lines, times = played(real)
+    engine, lines, times = served(real)
     took = [json.loads(line)["ns"] for line in times[1:]]
     assert engine.recorder.busy_ns == sum(took)
     assert min(took) > 100_000, "no pass through a model takes less than 0.1 ms here"
@@ -63,7 +58,7 @@ def test_the_clock_is_what_the_steps_took_and_a_replay_decides_the_same(
     assert starts[-30] == 1000.0, "the idle gap before E, of 30 steps, is jumped"
     assert starts[-31] < 100.0
     (tmp_path / "times").write_text("".join(times))
-    _, again, _ = played(Recorded(path=str(tmp_path / "times")).executor(None, block_size=4))
+    _, again, _ = served(Recorded(path=str(tmp_path / "times")).executor(None, block_size=4))
     assert again == lines
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from harness import aborting, play, requests
+from harness import aborting, requests, serve
 
 from sched_core.cli import main
 from sched_core.watchers.ticks import Ticks
@@ -13,7 +13,7 @@ FIVE = Path(__file__).parent.parent.parent / "examples" / "five-requests.json"
 
 def ticks_of(text: str, policy: str = "fcfs", **settings: int) -> Ticks:
     seen = Ticks()
-    play(text, policy, watch=seen, **settings)
+    serve(text, policy, watcher=seen, **settings)
     return seen
 
 
@@ -81,5 +81,5 @@ def test_a_table_is_not_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_abort_leaves_the_table() -> None:
     seen = Ticks()
-    play(aborting("A(4,40,@0) B(4,6,@0)", A=2.0), watch=seen)
+    serve(aborting("A(4,40,@0) B(4,6,@0)", A=2.0), watcher=seen)
     assert seen.ticks[2].cells == {"B": "d"}
