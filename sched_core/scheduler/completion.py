@@ -21,6 +21,8 @@ def take_in(state: SchedulerState, builder: PlanBuilder, end_ns: int) -> Sequenc
         done = [request for request in builder.order() if request in finishing]
     finish(state, done)
     _fall_in(state, builder, emitters)
+    if state.static_batch is not None:  # the last one may have been preempted
+        state.static_batch.let_go(state.kv, state.running)
     state.kv.end_step()
     state.step += 1
     return done
@@ -82,8 +84,6 @@ def finish(state: SchedulerState, done: Sequence[Request]) -> None:
         else:
             batch.hold(request)
         notices.end(state, request, RequestState.FINISHED)
-    if done and batch is not None:
-        batch.let_go(state.kv, state.running)
 
 
 def leave(state: SchedulerState, request: Request) -> None:

@@ -12,7 +12,7 @@ BUSY = StepLoad(decodes=3, decode_kv_tokens=90, prefills=1, prefill_tokens=500, 
 
 
 def plan(load: StepLoad) -> StepPlan:
-    return StepPlan(step=0, time_ns=0, load=load, num_tokens=load.new_tokens, order=(), grants={})
+    return StepPlan(0, 0, load, load.new_tokens, ())
 
 
 def test_every_step_lasts_exactly_the_same() -> None:

@@ -112,9 +112,7 @@ def test_recompute_beats_swap_only_where_it_rides_along() -> None:
 
 def test_execute_prices_the_plan() -> None:
     executor = A100().executor("llama-3-8b", block_size=16)
-    plan = StepPlan(
-        step=0, time_ns=0, load=DECODES, num_tokens=DECODES.new_tokens, order=(), grants={}
-    )
+    plan = StepPlan(0, 0, DECODES, DECODES.new_tokens, ())
     assert executor.execute(plan).duration == executor.costs.step(DECODES)
 
 

@@ -10,7 +10,7 @@ from sched_plugins.policies.skip_ahead import SkipAhead
 
 from sched_core import RequestSpec
 from sched_core.policy.stack import Policy
-from sched_core.scheduler.state import SchedulerState
+from sched_core.scheduler.views import EngineView
 
 O10 = "A(96,20,@0) BIG(128,4,@1) S1(16,1,@2) S2(16,1,@2)"
 
@@ -80,13 +80,13 @@ def test_by_passes_never_exceed_the_bound(most: int) -> None:
 
 def test_a_long_queue_costs_no_more_than_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: Counter[int] = Counter()
-    fits = SchedulerState.fits
+    fits = EngineView.fits
 
-    def count(state: SchedulerState, request: Any) -> bool:
-        asked[state.step] += 1
-        return fits(state, request)
+    def count(view: EngineView, request: Any) -> bool:
+        asked[view.step] += 1
+        return fits(view, request)
 
-    monkeypatch.setattr(SchedulerState, "fits", count)
+    monkeypatch.setattr(EngineView, "fits", count)
     crowd = " ".join(f"r{i}(128,1,@0)" for i in range(300))
     serve(f"A(96,20,@0) {crowd}", "skip-ahead:window=7", **SMALL)
     assert max(asked.values()) == 7
