@@ -10,7 +10,7 @@ from harness import config_of, requests
 
 from hwmodels.measured.calibration import Calibration, Measured, Memory, read
 from hwmodels.measured.linear_costs import LinearCosts
-from hwmodels.measured.recorded import Recorded
+from hwmodels.measured.replay import Replay
 from sched_core import Engine, InputError, Policy, SchedfwError, StepOutcome, UsageError, Workload
 from sched_core.watchers.decision_trace import writer
 from sched_core.watchers.step_times import recorder
@@ -148,18 +148,18 @@ def times(tmp_path: Path) -> Path:
 def test_a_recorded_run_replays_byte_for_byte(times: Path) -> None:
     played = decisions(Jittery())
     assert any('"preempted":["' in line for line in played)
-    assert decisions(Recorded(path=str(times)).executor(None, block_size=4)) == played
+    assert decisions(Replay(path=str(times)).executor(None, block_size=4)) == played
 
 
 def test_a_replay_of_another_run_is_refused(times: Path) -> None:
-    executor = Recorded(path=str(times)).executor(None, block_size=4)
+    executor = Replay(path=str(times)).executor(None, block_size=4)
     with pytest.raises(SchedfwError, match="step 0 is not the recorded one"):
         decisions(executor, SPECS[1:])
 
 
 def test_the_pool_is_the_recorded_one(times: Path) -> None:
     capacity = (
-        Recorded(path=str(times))
+        Replay(path=str(times))
         .executor(None, block_size=4)
         .capacity(block_size=4, gpu_memory_utilization=0.9, max_num_batched_tokens=1)
     )
@@ -188,5 +188,5 @@ def test_a_record_that_cannot_be_used_is_named(tmp_path: Path, text: str, proble
     path = tmp_path / "times.jsonl"
     path.write_text(text)
     with pytest.raises(UsageError) as error:
-        Recorded(path=str(path)).executor(None, block_size=4)
+        Replay(path=str(path)).executor(None, block_size=4)
     assert f"{path}{problem}" in str(error.value)

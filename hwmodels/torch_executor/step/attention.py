@@ -12,7 +12,7 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import AttentionInterface
 
-from hwmodels.torch_executor.step.batch import Group, PackedBatch
+from hwmodels.torch_executor.step.packing import Group, PackedBatch
 from hwmodels.torch_executor.step.pool import KVPool
 
 NAME = "schedfw_paged"
