@@ -13,8 +13,17 @@ from sched_core.errors import (
     UnknownName,
     UsageError,
 )
-from sched_core.execution.executor import Capacity, Costs, Executor
-from sched_core.execution.hardware import Hardware
+from sched_core.execution.executor import (
+    CacheKeeper,
+    Capacity,
+    Costs,
+    Executor,
+    Modelled,
+    Padding,
+    RecordableCosts,
+    SeriesCosts,
+)
+from sched_core.execution.hardware import Calibrated, Described, Hardware, Measurable
 from sched_core.execution.plan import (
     EMPTY_LOAD,
     PreemptMode,
@@ -40,8 +49,11 @@ __all__ = [
     "NO_VICTIM",
     "RECOMPUTE",
     "SWAP",
+    "CacheKeeper",
+    "Calibrated",
     "Capacity",
     "Costs",
+    "Described",
     "Difference",
     "Engine",
     "EngineConfig",
@@ -49,11 +61,15 @@ __all__ = [
     "Hardware",
     "HashedPrefix",
     "InputError",
+    "Measurable",
+    "Modelled",
     "NoProgress",
+    "Padding",
     "PluginLoadError",
     "Policy",
     "PolicyError",
     "PreemptMode",
+    "RecordableCosts",
     "Report",
     "RequestSpec",
     "RequestState",
@@ -63,6 +79,7 @@ __all__ = [
     "SchedfwError",
     "ScheduledRequest",
     "SchedulerView",
+    "SeriesCosts",
     "SharedPrefix",
     "StepLoad",
     "StepOutcome",

@@ -7,7 +7,7 @@ from sched_core.config import EngineConfig
 from sched_core.engine.arrivals import Aborts, Arrivals, refusal
 from sched_core.engine.leap import leap, may_leap
 from sched_core.errors import InputError, NoProgress, SchedfwError
-from sched_core.execution.executor import Executor
+from sched_core.execution.executor import Executor, initialize_cache, modelled
 from sched_core.execution.padding import refuse_unpaid
 from sched_core.execution.plan import StepPlan
 from sched_core.limits import MAX_SECONDS, NANOSECONDS
@@ -51,15 +51,13 @@ class Engine:
         self._aborts = Aborts()
         self._horizon_ns = None if horizon is None else round(horizon * NANOSECONDS)
         self._watch = watch
-        modelled = getattr(executor, "modelled", False)
-        self._leaps = leaps and modelled and watch is None and may_leap(config, policy)
+        self._leaps = leaps and modelled(executor) and watch is None and may_leap(config, policy)
         self._rejected: dict[str, str] = {}
         self._idle_steps = 0
         self._now_ns = 0
         refuse_unpaid(executor, config.batching)
         _refuse_hopeless(workload, config)
-        if hasattr(executor, "initialize_cache"):
-            executor.initialize_cache(self.state.kv.num_blocks, config.num_cpu_blocks)
+        initialize_cache(executor, self.state.kv.num_blocks, config.num_cpu_blocks)
 
     def run(self) -> Recorder:
         """Run until nothing is left to do, or to the horizon."""

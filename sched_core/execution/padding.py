@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from sched_core.config import Batching
 from sched_core.errors import InputError
-from sched_core.execution.executor import Executor
+from sched_core.execution.executor import Executor, pads
 from sched_core.execution.plan import StepLoad
 
 
 def refuse_unpaid(executor: Executor, batching: Batching) -> None:
     """Raise InputError if padded batches are asked of an executor that computes no padding."""
-    if batching == "padded" and not getattr(executor, "pads", True):
+    if batching == "padded" and not pads(executor):
         raise InputError(
             "this executor runs the tokens of a plan and no padding, so its times would be wrong",
             field="batching",
