@@ -40,7 +40,7 @@ class Replay:
         return ReplayExecutor(
             self.path,
             Capacity(head.num_gpu_blocks, head.max_model_len),
-            configure(LinearCosts, head.costs, where=f"{where}, costs"),
+            LinearCosts.from_record(head.costs, f"{where}, costs"),
             dict(_step(keys, f"{self.path}, line {row}") for row, keys in rows),
         )
 
@@ -51,7 +51,7 @@ class _Head:
 
     num_gpu_blocks: int = attrs.field(validator=positive_int)
     max_model_len: int | None
-    costs: dict[str, float]
+    costs: dict[str, Any]
 
 
 def _as_long_as_a_load(_: object, field: "attrs.Attribute[list[int]]", value: list[int]) -> None:

@@ -6,11 +6,10 @@ policies may have asked for. `--replay-times FILE` reads it, by hardware `record
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, cast
-
-import attrs
+from typing import Any
 
 from sched_core.engine.engine import Watcher
+from sched_core.execution.executor import record_of
 from sched_core.execution.plan import StepPlan
 from sched_core.request import Request
 from sched_core.scheduler.state import SchedulerState
@@ -38,7 +37,7 @@ def _head(state: SchedulerState) -> dict[str, Any]:
     return {
         "num_gpu_blocks": state.config.num_gpu_blocks,
         "max_model_len": state.config.max_model_len,
-        "costs": attrs.asdict(cast("attrs.AttrsInstance", state.costs)),
+        "costs": record_of(state.costs),
     }
 
 
