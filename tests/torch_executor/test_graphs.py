@@ -11,7 +11,7 @@ from torch_tape import Tape, on_tape
 
 from hwmodels.torch_executor.executor import StepRunner
 from hwmodels.torch_executor.hardware import Torch
-from hwmodels.torch_executor.measure import Part, prepare
+from hwmodels.torch_executor.measure import chunk, decode, prepare
 from hwmodels.torch_executor.setup import check_device
 from hwmodels.torch_executor.step import graphs
 from hwmodels.torch_executor.step.forward import logits
@@ -86,7 +86,7 @@ def test_a_graph_is_made_once_and_again_when_the_memory_moves() -> None:
     real = executor("tiny-llama", 4, runner=Taped)
     runner = real.runner
     assert runner.graphs is not None
-    shares = prepare(runner, [Part(9, 1), Part(17, 1)])
+    shares = prepare(runner, [decode(9), decode(17)])
     for share in shares:
         runner.tokens[share.id] = [1] * 40
     runner.pool.reserve(20, 0)
@@ -169,7 +169,7 @@ def test_nothing_is_caught_without_a_fault() -> None:
 def test_no_step_waits_for_the_device_before_its_tokens_are_read(name: str) -> None:
     """A mixed step of decodes and chunks, on a tape that refuses to hold a wait."""
     runner = executor(name, 4).runner
-    shares = prepare(runner, [Part(9, 1), Part(70, 1), Part(0, 12), Part(8, 5)])
+    shares = prepare(runner, [decode(9), decode(70), chunk(0, 12), chunk(8, 5)])
     for share in shares:
         runner.tokens[share.id] = [1] * 80
     runner.pool.reserve(100, 0)
