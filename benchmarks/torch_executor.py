@@ -20,7 +20,7 @@ from transformers import ContinuousBatchingConfig, GenerationConfig
 from hwmodels.torch_executor import setup
 from hwmodels.torch_executor.executor import TorchExecutor
 from hwmodels.torch_executor.hardware import Torch
-from hwmodels.torch_executor.measure import Part, prepare
+from hwmodels.torch_executor.measure import decode, prepare
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, StepOutcome, StepPlan, Workload
 
 BLOCK_SIZE = 16
@@ -106,7 +106,7 @@ def theirs(model: Any, prompts: list[list[int]], load: Load) -> tuple[float, lis
 def batch_building(executor: TorchExecutor, requests: int, context: int) -> tuple[float, float]:
     """(seconds to build a batch of decodes, seconds of the whole step), medians."""
     runner = executor.runner
-    shares = prepare(runner, [Part(context - 1, 1)] * requests)
+    shares = prepare(runner, [decode(context - 1)] * requests)
     steps, packs = [], []
     for _ in range(15):
         for share in shares:

@@ -13,8 +13,17 @@ from sched_core.errors import (
     UnknownName,
     UsageError,
 )
-from sched_core.execution.executor import Capacity, Costs, Executor
-from sched_core.execution.hardware import Hardware
+from sched_core.execution.executor import (
+    CacheKeeper,
+    Capacity,
+    Costs,
+    Executor,
+    Modelled,
+    Padding,
+    RecordableCosts,
+    SeriesCosts,
+)
+from sched_core.execution.hardware import Calibrated, Described, Hardware, Measurable
 from sched_core.execution.load import EMPTY_LOAD, StepLoad
 from sched_core.execution.plan import (
     NewRequest,
@@ -43,8 +52,11 @@ __all__ = [
     "NO_VICTIM",
     "RECOMPUTE",
     "SWAP",
+    "CacheKeeper",
+    "Calibrated",
     "Capacity",
     "Costs",
+    "Described",
     "Difference",
     "Engine",
     "EngineConfig",
@@ -52,13 +64,17 @@ __all__ = [
     "Hardware",
     "HashedPrefix",
     "InputError",
+    "Measurable",
+    "Modelled",
     "NewRequest",
     "NoProgress",
+    "Padding",
     "PluginLoadError",
     "Policy",
     "PolicyError",
     "PreemptMode",
     "Preemption",
+    "RecordableCosts",
     "Report",
     "RequestSpec",
     "RequestState",
@@ -68,6 +84,7 @@ __all__ = [
     "SchedfwError",
     "ScheduledRequest",
     "SchedulerView",
+    "SeriesCosts",
     "SharedPrefix",
     "StepLoad",
     "StepOutcome",

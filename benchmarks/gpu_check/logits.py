@@ -18,8 +18,8 @@ from torch import Tensor
 from gpu_check.check import Outcome, Setting
 from hwmodels.torch_executor.model.loaded import LoadedModel
 from hwmodels.torch_executor.model.models import load
-from hwmodels.torch_executor.step.batch import pack
 from hwmodels.torch_executor.step.forward import logits
+from hwmodels.torch_executor.step.packing import pack
 from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import ScheduledRequest
 

@@ -9,7 +9,7 @@ from gpu_check.check import Outcome, Setting
 from hwmodels.torch_executor import setup
 from hwmodels.torch_executor.executor import StepRunner
 from hwmodels.torch_executor.hardware import Torch
-from hwmodels.torch_executor.measure import Part, Shape, time_steps
+from hwmodels.torch_executor.measure import Shape, chunk, decode, time_steps
 
 BLOCK_SIZE = 16
 REPEATS = 5
@@ -37,13 +37,13 @@ def _shapes(setting: Setting) -> list[Shape]:
     lengths = (8, 32) if setting.quick else (64, 128, 256, 512, 1024, 2048, 4096, 8192)
     batches = (1, 4) if setting.quick else (1, 4, 16, 64, 256)
     contexts = (32,) if setting.quick else (128, 1024, 4096)
-    prompts = [[Part(0, length)] for length in lengths]
+    prompts = [[chunk(0, length)] for length in lengths]
     return prompts + [decodes(batch, context) for context in contexts for batch in batches]
 
 
 def decodes(batch: int, context: int) -> Shape:
     """A token each, that sees `context` tokens with itself."""
-    return [Part(context - 1, 1)] * batch
+    return [decode(context - 1)] * batch
 
 
 def fits(runner: StepRunner, shape: Shape) -> bool:

@@ -10,13 +10,13 @@ from torch import Tensor
 from gpu_check.check import Outcome, Setting
 from gpu_check.runs import BLOCK_SIZE, loaded
 from hwmodels.torch_executor.executor import StepRunner
-from hwmodels.torch_executor.measure import Part, prepare
+from hwmodels.torch_executor.measure import chunk, decode, prepare
 from hwmodels.torch_executor.step.forward import logits
 from hwmodels.torch_executor.step.pool import KVPool
 from hwmodels.torch_executor.step.sampling import sample
 from sched_core import ScheduledRequest, Swap
 
-MIXED = [Part(40, 1), Part(100, 1), Part(0, 33), Part(16, 20, samples=False)]
+MIXED = [decode(40), decode(100), chunk(0, 33), chunk(16, 20, last=False)]
 OUT, BACK = Swap("measured", (90, 91), (1, 2)), Swap("measured", (3, 4), (92, 93))
 
 

@@ -5,7 +5,7 @@ import math
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
@@ -120,10 +120,11 @@ class MeasuredExecutor:
 
     calibration: Calibration
     block_size: int
-    modelled = True
+    modelled: ClassVar[bool] = True
+    costs: LinearCosts = attrs.field(init=False)
 
-    @property
-    def costs(self) -> LinearCosts:
+    @costs.default
+    def _scaled(self) -> LinearCosts:
         """A block of another size takes as much longer to copy as it is larger."""
         measured, scale = self.calibration.costs, self.block_size / self.calibration.block_size
         return attrs.evolve(

@@ -10,20 +10,23 @@ A single token is a product with a vector, for which processors have other code:
 Sums of what `StepLoad` holds, no coefficient below 0, so a larger step is never cheaper.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hwmodels.roofline.costs import recompute_seconds
+from hwmodels.roofline.costs import contexts, recompute_seconds
 from hwmodels.validators import non_negative
-from sched_core import EMPTY_LOAD, StepLoad
+from sched_core import EMPTY_LOAD, StepLoad, UnknownName, configure
 
 RECOMPUTE_CHUNK = 2048
 """Tokens per chunk in `recompute`; policies ask for far less."""
 
+
+FORM = "linear"
+"""What a record of a run calls these costs."""
 
 FITTED = ("c0", "several", "token", "request", "kv", "chunk", "pair", "sampled", "head")
 """Constants that `fit` finds; those of copies are measured by themselves."""
@@ -51,11 +54,54 @@ class LinearCosts:
 
     def step(self, load: StepLoad) -> float:
         """Seconds of a step; 0 only for an empty load."""
-        seconds = self.swap_out(load.blocks_out) + self.swap_in(load.blocks_in)
-        if load.new_tokens:
-            constants = (getattr(self, name) for name in FITTED)
-            seconds += sum(a * b for a, b in zip(constants, features(load), strict=True))
+        decodes, decode_kv, chunks, chunk_tokens, chunk_kv, pairs, sampled, out, back = load
+        copies, new = self.block_out * out + self.block_in * back, decodes + chunk_tokens
+        if not new:
+            return copies
+        return copies + (
+            self.c0
+            + (self.several if new > 1 else 0.0)
+            + self.token * new
+            + self.request * (decodes + chunks)
+            + self.kv * (decode_kv + chunk_kv)
+            + self.chunk * chunks
+            + self.pair * pairs
+            + self.sampled * sampled
+            + (self.head if sampled else 0.0)
+        )
+
+    def steps(self, load: StepLoad, n: int) -> NDArray[np.float64]:
+        """Seconds of `n` steps of decodes, each of which sees one token more every time, `[n]`.
+
+        The sums of `step` in its order, but for those that are 0: floats do not add up the same in
+        another.
+        """
+        decodes = load.decodes
+        seconds = self.kv * contexts(load, n)
+        seconds += (
+            self.c0
+            + (self.several if decodes > 1 else 0.0)
+            + self.token * decodes
+            + self.request * decodes
+        )
+        seconds += self.sampled * load.sampled
+        seconds += self.head if load.sampled else 0.0
         return seconds
+
+    def to_record(self) -> dict[str, object]:
+        """The constants, for `from_record`."""
+        return {"form": FORM, **attrs.asdict(self)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], where: str) -> Self:
+        """The costs that `to_record` gave. Raises UnknownName for a form that it does not give,
+        InputError for a constant that cannot be used; `where` it stands is for the messages."""
+        form = record.get("form", FORM)  # files of before the key was written are linear
+        if form != FORM:
+            raise UnknownName("form of costs", str(form), [FORM], where=where)
+        constants = {name: value for name, value in record.items() if name != "form"}
+        costs: Self = configure(cls, constants, where=where)
+        return costs
 
     def recompute(self, tokens: int, beside: StepLoad) -> float:
         """Chunks that ride in steps which hold `beside`; whole steps where that is empty."""

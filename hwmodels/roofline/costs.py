@@ -19,10 +19,12 @@ price the tokens below the knee at nothing. A step's second and later terms are 
 requests, so one long request does not make its neighbours expensive.
 """
 
-import math
 from collections.abc import Callable
+from math import hypot
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from sched_core import EMPTY_LOAD, StepLoad
 
@@ -54,23 +56,37 @@ class RooflineCosts:
     def step(self, load: StepLoad) -> float:
         """Seconds of a step; 0 only for an empty load."""
         decodes, decode_kv, _, chunks, chunks_kv, pairs, sampled, out, back = load
-        new = decodes + chunks
-        copies, seconds = self.block * (out + back), 0.0
+        new, copies, seconds = decodes + chunks, self.block * (out + back), 0.0
         if new:
             seconds = (
-                math.hypot(self.layer_row * self._rows(new), self.layer_read)
+                self._product(new, self.layer_row, self.layer_read)
                 + self.kv_token * (decode_kv + chunks_kv)
                 + self.pair * pairs
                 + self.token * new
                 + self.fixed
             )
         if sampled:
-            seconds += math.hypot(self.head_row * self._rows(sampled), self.head_read)
+            seconds += self._product(sampled, self.head_row, self.head_read)
         return max(seconds, copies) if self.overlap else seconds + copies
 
-    def _rows(self, tokens: int) -> int:
+    def steps(self, load: StepLoad, n: int) -> NDArray[np.float64]:
+        """Seconds of `n` steps of decodes, each of which sees one token more every time, `[n]`.
+
+        The sums of `step` in its order, but for those that are 0: floats do not add up the same in
+        another.
+        """
+        seconds = self.kv_token * contexts(load, n)
+        seconds += self._product(load.decodes, self.layer_row, self.layer_read)
+        seconds += self.token * load.decodes
+        seconds += self.fixed
+        if load.sampled:
+            seconds += self._product(load.sampled, self.head_row, self.head_read)
+        return seconds
+
+    def _product(self, tokens: int, row: float, read: float) -> float:
         tile = self.tile
-        return tokens if tokens <= tile else -(-tokens // tile) * tile
+        rows = tokens if tokens <= tile else -(-tokens // tile) * tile
+        return hypot(row * rows, read)
 
     def recompute(self, tokens: int, beside: StepLoad) -> float:
         """What the chunks add to steps that hold `beside` anyway: little while those steps are
@@ -102,3 +118,12 @@ def _with_chunk(load: StepLoad, tokens: int, computed: int) -> StepLoad:
         prefill_kv_tokens=load.prefill_kv_tokens + computed + tokens,
         prefill_pairs=load.prefill_pairs + tokens * computed + tokens * (tokens + 1) // 2,
     )
+
+
+def contexts(load: StepLoad, n: int) -> NDArray[np.float64]:
+    """Context tokens read by each of `n` steps of the decodes of `load`, one after the other.
+
+    Exact below 2**53 tokens, and no step holds as many.
+    """
+    first, each = load.decode_kv_tokens, load.decodes
+    return np.arange(first, first + n * each, each, dtype=np.float64)

@@ -49,7 +49,29 @@ class Part(NamedTuple):
 
     computed: int
     new: int
-    samples: bool = True
+    known: int
+    """Prompt and emitted tokens, all of them; who computes the last one samples."""
+    emitted: int
+
+    @property
+    def samples(self) -> bool:
+        return self.computed + self.new == self.known
+
+    @property
+    def is_prefill(self) -> bool:
+        """As the engine has it, so that a fit sees what a simulation is priced by: a prompt's last
+        chunk is one even if it is a single token."""
+        return self.emitted == 0 or self.known - self.computed > 1
+
+
+def decode(computed: int) -> Part:
+    """The next token of a request after `computed` ones."""
+    return Part(computed, 1, computed + 1, emitted=1)
+
+
+def chunk(computed: int, new: int, *, last: bool = True) -> Part:
+    """`new` tokens of a prompt after `computed` ones."""
+    return Part(computed, new, computed + new + (not last), emitted=0)
 
 
 Shape = list[Part]
@@ -68,14 +90,14 @@ def random_shapes(limits: Range, count: int, seed: int) -> Iterator[Shape]:
     rng = np.random.default_rng(seed)
     for number in range(count):
         if number % 12 in (0, 1):
-            yield [Part(int(rng.integers(1, limits.max_model_len)), 1)]
+            yield [decode(int(rng.integers(1, limits.max_model_len)))]
             continue
         if number % 12 in (2, 3):
-            chunk, *_ = _chunks(rng, limits, 1, limits.max_num_batched_tokens)
-            yield [chunk._replace(samples=False)]
+            part, *_ = _chunks(rng, limits, 1, limits.max_num_batched_tokens)
+            yield [chunk(part.computed, part.new, last=False)]
             continue
         contexts = rng.integers(1, limits.max_model_len, _decodes(rng, limits))
-        decodes = [Part(int(context), 1) for context in contexts]
+        decodes = [decode(int(context)) for context in contexts]
         chunks = int(rng.choice(len(CHUNKS), p=CHUNKS)) or int(not decodes)
         budget = limits.max_num_batched_tokens - len(decodes)
         yield decodes + list(_chunks(rng, limits, chunks, budget))
@@ -85,11 +107,11 @@ def _chunks(rng: np.random.Generator, limits: Range, count: int, budget: int) ->
     """Short ones as often as long ones; half of them from position 0, half not the last."""
     for _ in range(count):
         longest = min(budget, limits.max_model_len)
-        if longest < 2:
+        if longest < 1:
             break
-        new = int(np.exp(rng.uniform(np.log(2), np.log(longest + 1))))
+        new = int(np.exp(rng.uniform(0, np.log(longest + 1))))
         before = int(rng.integers(0, limits.max_model_len - new + 1))
-        yield Part(before * int(rng.integers(2)), new, samples=bool(rng.integers(2)))
+        yield chunk(before * int(rng.integers(2)), new, last=bool(rng.integers(2)))
         budget -= new
 
 
@@ -113,10 +135,12 @@ def time_steps(runner: StepRunner, shapes: Sequence[Shape], repeats: int) -> Tim
 def prepare(runner: StepRunner, shape: Shape) -> list[ScheduledRequest]:
     """Each request with blocks of its own."""
     shares, first = [], 1
-    for number, (computed, new, samples) in enumerate(shape):
-        blocks = -(-(computed + new) // runner.pool.block_size)
+    for number, part in enumerate(shape):
+        blocks = -(-(part.computed + part.new) // runner.pool.block_size)
         table = tuple(range(first, first + blocks))
-        shares.append(ScheduledRequest(f"measured {number}", new, computed, table, samples))
+        shares.append(
+            ScheduledRequest(f"measured {number}", part.new, part.computed, table, part.samples)
+        )
         first += blocks
     return shares
 
@@ -137,8 +161,8 @@ def random_tokens(vocab: int, seed: int, length: int) -> list[int]:
 
 def load_of(shape: Shape) -> StepLoad:
     """What a hardware model is told of such a step."""
-    decodes = [computed + 1 for computed, new, _ in shape if new == 1 and computed]
-    chunks = [(computed, new) for computed, new, _ in shape if new > 1 or not computed]
+    decodes = [part.known for part in shape if not part.is_prefill]
+    chunks = [(part.computed, part.new) for part in shape if part.is_prefill]
     return StepLoad(
         decodes=len(decodes),
         decode_kv_tokens=sum(decodes),

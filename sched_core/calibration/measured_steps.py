@@ -5,12 +5,11 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import attrs
 
 from sched_core.errors import InputError, UnknownName
-from sched_core.execution.hardware import Hardware
 from sched_core.execution.load import StepLoad, mixed_load
 
 COLUMNS = ("model", "kind", "tokens", "batch", "kv_len", "measured_ms")
@@ -26,16 +25,6 @@ class MeasuredStep:
     kind: str
     load: StepLoad
     seconds: float
-
-
-@runtime_checkable
-class Calibrated(Hardware, Protocol):
-    """Hardware that can fit its constants to measurements: an optional part of a plugin."""
-
-    def calibrate(
-        self, model: str, loads: Sequence[StepLoad], seconds: Sequence[float]
-    ) -> dict[str, float]:
-        """Parameter -> the value under which `loads` are priced closest to `seconds`."""
 
 
 def step_load(kind: str, *, tokens: int, batch: int, kv_len: int) -> StepLoad:

@@ -6,8 +6,9 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue.specs import build
-from sched_core.errors import UsageError
+from sched_core.catalogue.specs import build, shown
+from sched_core.errors import InputError, UsageError
+from sched_core.execution.executor import Executor, modelled, record_of
 from sched_core.execution.hardware import Hardware
 from sched_core.experiment.scenario import Scenario
 
@@ -47,8 +48,29 @@ def with_hardware(keys: dict[str, Any]) -> dict[str, Any]:
 
 def is_modelled(scenario: Scenario) -> bool:
     """Are its steps only priced, so that they take the same time whenever and wherever they run?"""
+    executor = _executor(scenario)
+    return executor is None or modelled(executor)
+
+
+def refuse_unrecordable(scenario: Scenario) -> None:
+    """Raise UsageError where `--record-times` would write nothing that can be replayed."""
+    executor, name = _executor(scenario), shown(scenario.hardware)
+    if executor is None:
+        return
+    if modelled(executor):
+        raise UsageError(
+            f"--record-times is for steps that are run; {name!r} prices them, "
+            "and prices them alike every time"
+        )
+    try:
+        record_of(executor.costs)
+    except InputError as error:
+        raise UsageError(f"--record-times is not for {name!r}: {error}") from None
+
+
+def _executor(scenario: Scenario) -> Executor | None:
+    """None for what is no hardware: the run refuses it, and says why."""
     hardware = build("hardware", scenario.hardware)
     if not isinstance(hardware, Hardware):
-        return True  # the run refuses it, and says why
-    executor = hardware.executor(scenario.model, block_size=scenario.config.block_size)
-    return getattr(executor, "modelled", False)
+        return None
+    return hardware.executor(scenario.model, block_size=scenario.config.block_size)

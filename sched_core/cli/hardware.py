@@ -10,7 +10,6 @@ from click.core import ParameterSource
 from click.globals import get_current_context
 
 from sched_core.calibration.measured_steps import (
-    Calibrated,
     Deviation,
     MeasuredStep,
     Pricer,
@@ -27,7 +26,7 @@ from sched_core.cli.output import Format, format_option, print_csv, print_json, 
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
 from sched_core.execution.executor import Costs
-from sched_core.execution.hardware import Hardware
+from sched_core.execution.hardware import Calibrated, Described, Hardware
 
 _CONFIG = EngineConfig()
 _ERROR_FIELDS = [field.name for field in attrs.fields(Deviation)]
@@ -96,9 +95,7 @@ def _has_defaults(cls: Any) -> bool:
 
 def _facts(instance: Any) -> dict[str, Any]:
     """What the hardware says of itself, or just its parameters where it says nothing."""
-    describe = getattr(instance, "describe", None)
-    facts: dict[str, Any] = describe() if describe else attrs.asdict(instance)
-    return facts
+    return instance.describe() if isinstance(instance, Described) else attrs.asdict(instance)
 
 
 def _cells(entry: Mapping[str, Any]) -> list[object]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import attrs
 
@@ -13,6 +13,7 @@ from sched_core.cli.output import Format, print_csv, print_json, print_table
 from sched_core.cli.whole_file import whole_file
 from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
+from sched_core.execution.hardware import Measurable
 from sched_core.experiment.scenario import Scenario
 
 POLICIES = ("fcfs", "sjf+predict-oracle", "chunk:size=64")
@@ -23,15 +24,6 @@ ENGINE = EngineConfig(
     max_num_batched_tokens=512, max_num_seqs=16, num_gpu_blocks=2000, max_model_len=1024
 )
 """Sizes within those of the steps that calibration measures."""
-
-
-@runtime_checkable
-class Measurable(Protocol):
-    """Hardware that can time steps of its own: an optional part of a plugin."""
-
-    def measure(self, model: str, *, steps: int, repeats: int) -> str:
-        """Time `steps` random mixed steps, and as many for a check, each `repeats` times; returns
-        the text of a TOML file that `measured:path=FILE` reads."""
 
 
 def calibrate(executor: str, model: str, out: Path, *, steps: int, repeats: int) -> None:

@@ -6,8 +6,7 @@ from typing import IO, Any
 
 import rich_click as click
 
-from sched_core.catalogue.specs import shown
-from sched_core.cli.executor_options import is_modelled
+from sched_core.cli.executor_options import refuse_unrecordable
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
@@ -50,11 +49,8 @@ def run(
     if ticks and style != "table":
         raise UsageError(f"--ticks prints a table; with --format {style} use --decisions FILE")
     scenario = chosen(file, given)
-    if record_times and is_modelled(scenario):
-        raise UsageError(
-            f"--record-times is for steps that are run; {shown(scenario.hardware)!r} prices them, "
-            "and prices them alike every time"
-        )
+    if record_times:
+        refuse_unrecordable(scenario)
     with printed_to(output):
         with _written(decisions) as lines, _written(record_times) as times:
             seen = Ticks()

@@ -9,7 +9,7 @@ from sched_core.engine.agenda import ARRIVES, GIVES_UP, STEP_ENDS, Agenda
 from sched_core.engine.arrivals import Arrivals, refusal, refuse_hopeless
 from sched_core.engine.instance import Instance
 from sched_core.errors import NoProgress
-from sched_core.execution.executor import Executor
+from sched_core.execution.executor import Executor, initialize_cache
 from sched_core.execution.step_record import Watcher
 from sched_core.limits import NANOSECONDS
 from sched_core.metrics.recorder import Recorder
@@ -57,8 +57,7 @@ class Engine:
         self._idle_steps = 0
         self._now_ns = 0
         self._horizon_ns = inf if horizon is None else round(horizon * NANOSECONDS)
-        if hasattr(executor, "initialize_cache"):
-            executor.initialize_cache(self.state.kv.num_blocks, config.num_cpu_blocks)
+        initialize_cache(executor, self.state.kv.num_blocks, config.num_cpu_blocks)
         self._expect_arrival()
 
     @property

@@ -5,10 +5,12 @@ It knows no clock but the time that it is told. What a step brings is visible wh
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sched_core.config import EngineConfig
 from sched_core.engine.leap import leap, may_leap
 from sched_core.errors import SchedfwError
-from sched_core.execution.executor import Executor, steps_of
+from sched_core.execution.executor import Executor, modelled, steps_of
 from sched_core.execution.load import StepLoad
 from sched_core.execution.plan import StepPlan
 from sched_core.execution.step_record import StepRecord, Watcher
@@ -38,7 +40,7 @@ class Instance:
         self.state = SchedulerState(config, policy, executor.costs, self.recorder, seed)
         self.scheduler = Scheduler(self.state)
         self._executor = executor
-        self._modelled = getattr(executor, "modelled", False)
+        self._modelled = modelled(executor)
         self._watchers = watchers
         self._leaps = (
             leaps
@@ -142,14 +144,15 @@ class Instance:
 
     def _prices(self, load: StepLoad, count: int) -> list[int]:
         """Nanoseconds of `count` steps of decodes, the first of which is `load`."""
-        if self._steps is not None:
-            seconds = self._steps(load, count)
-            if seconds is not None:
-                return self._all_timed(seconds)
-        step, decodes = self.state.costs.step, load.decodes
-        context = load.decode_kv_tokens
-        loads = (load._replace(decode_kv_tokens=context + n * decodes) for n in range(count))
-        return [self._timed(step(each)) for each in loads]
+        seconds = self._steps(load, count) if self._steps else None
+        if seconds is None:
+            step, decodes, context = self.state.costs.step, load.decodes, load.decode_kv_tokens
+            loads = (load._replace(decode_kv_tokens=context + n * decodes) for n in range(count))
+            return [self._timed(step(each)) for each in loads]
+        self._timed(float(seconds.min()))
+        self._timed(float(seconds.max()))
+        durations: list[int] = np.rint(seconds * NANOSECONDS).astype(np.int64).tolist()
+        return durations
 
     def _record(self, load: StepLoad, duration_ns: int) -> None:
         state, builder, recorder = self.state, self.scheduler.builder, self.recorder

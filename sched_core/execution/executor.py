@@ -1,9 +1,16 @@
-"""What a hardware model or a real executor fulfils."""
+"""What a hardware model or a real executor fulfils, and what it may offer besides.
 
-from typing import Protocol
+The optional parts are protocols; each is asked for here, in one function, and nowhere else.
+"""
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
+from sched_core.errors import InputError
 from sched_core.execution.load import EMPTY_LOAD, StepLoad
 from sched_core.execution.plan import StepOutcome, StepPlan
 
@@ -38,15 +45,62 @@ class Costs(Protocol):
         """Extra seconds to copy `blocks` KV blocks back."""
 
 
+Steps = Callable[[StepLoad, int], "NDArray[np.float64] | None"]
+
+
+@runtime_checkable
+class SeriesCosts(Costs, Protocol):
+    """Costs that price many decode steps at once: an optional part, for speed."""
+
+    def steps(self, load: StepLoad, n: int) -> "NDArray[np.float64] | None":
+        """Seconds of `n` steps in a row, `[n]`; None where they must be asked for one by one.
+
+        `load` holds decodes only, each of which sees one token more in every further step, so the
+        i-th, from 0, has `decode_kv_tokens + i * decodes`. Each must be the very float that `step`
+        returns for it, so keep the order of additions.
+        """
+
+
+def steps_of(costs: Costs) -> Steps | None:
+    """`costs.steps`; None where there is none, or where it knows nothing of the `step` in force.
+
+    That is so in a subclass that overrides `step` alone: the inherited `steps` would go on pricing
+    as the parent does.
+    """
+    if not isinstance(costs, SeriesCosts):
+        return None
+    places = [getattr(costs, "__dict__", {}), *map(vars, type(costs).__mro__)]
+
+    def depth(name: str) -> int:
+        return next((i for i, names in enumerate(places) if name in names), len(places))
+
+    return costs.steps if depth("steps") <= depth("step") < len(places) else None
+
+
+@runtime_checkable
+class RecordableCosts(Costs, Protocol):
+    """Costs that a file can keep, so that a replay answers policies as the recorded run did: an
+    optional part, which `run --record-times` needs."""
+
+    def to_record(self) -> dict[str, object]:
+        """Plain JSON values to make these costs again. `form` names their kind for the reader:
+        hardware `recorded` knows `linear`, with the keys of `hwmodels`' LinearCosts."""
+
+
+def record_of(costs: Costs) -> dict[str, object]:
+    """`costs.to_record()`; raises InputError, naming the class, where there is none."""
+    if not isinstance(costs, RecordableCosts):
+        raise InputError(
+            f"costs of class {type(costs).__name__} cannot be written to a file",
+            expected="costs with a method to_record()",
+        )
+    return costs.to_record()
+
+
 class Executor(Protocol):
     """Runs, or prices, one step at a time.
 
-    A model may set `modelled = True` to say that `execute(plan)` takes `costs.step(plan.load)` and
-    needs nothing else of the plan; the engine then prices undisturbed decodes without making one.
-    What keeps K and V may have `initialize_cache(num_gpu_blocks, num_cpu_blocks)`: the engine calls
-    it once, before the first step.
-    What computes the tokens of a plan but no padding sets `pads = False`: `batching=padded` is
-    then refused.
+    `Modelled`, `Padding` and `CacheKeeper` are what it may say of itself besides.
     """
 
     @property
@@ -62,5 +116,45 @@ class Executor(Protocol):
         """The setting, for the head of a table: plain JSON values, in a fixed order."""
 
 
-def steps_of(costs: Costs) -> None:
-    """Placeholder until the hardware contract is merged."""
+@runtime_checkable
+class Modelled(Protocol):
+    """An executor that says whether its steps are only priced: an optional part."""
+
+    @property
+    def modelled(self) -> bool:
+        """Does `execute(plan)` take `costs.step(plan.load)`, whenever and wherever it is called,
+        and need nothing else of the plan? Then undisturbed decodes are priced without one."""
+
+
+def modelled(executor: Executor) -> bool:
+    """Are its steps only priced? By default it may run them for real."""
+    return isinstance(executor, Modelled) and executor.modelled
+
+
+@runtime_checkable
+class Padding(Protocol):
+    """An executor that says whether it computes padding: an optional part."""
+
+    @property
+    def pads(self) -> bool:
+        """False for what runs the tokens of a plan and nothing beside them: `batching=padded` is
+        then refused, since its steps would be too short."""
+
+
+def pads(executor: Executor) -> bool:
+    """Are its times those of the padding too? By default they are: it prices the load."""
+    return not isinstance(executor, Padding) or executor.pads
+
+
+@runtime_checkable
+class CacheKeeper(Protocol):
+    """An executor that holds K and V: an optional part."""
+
+    def initialize_cache(self, num_gpu_blocks: int, num_cpu_blocks: int) -> None:
+        """Told once, before the first step: block ids go from 1 to these, on device and host."""
+
+
+def initialize_cache(executor: Executor, num_gpu_blocks: int, num_cpu_blocks: int) -> None:
+    """Tell an executor that wants to know how large its pools are."""
+    if isinstance(executor, CacheKeeper):
+        executor.initialize_cache(num_gpu_blocks, num_cpu_blocks)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from sched_core.config import Batching, EngineConfig
 from sched_core.errors import InputError
-from sched_core.execution.executor import Executor
+from sched_core.execution.executor import Executor, pads
 from sched_core.execution.load import StepLoad
 from sched_core.memory.kv_cache import KVCache
 from sched_core.request import Request
@@ -58,7 +58,7 @@ def static_batch(config: EngineConfig) -> StaticBatch | None:
 
 def refuse_unpaid(executor: Executor, batching: Batching) -> None:
     """Raise InputError if padded batches are asked of an executor that computes no padding."""
-    if batching == "padded" and not getattr(executor, "pads", True):
+    if batching == "padded" and not pads(executor):
         raise InputError(
             "this executor runs the tokens of a plan and no padding, so its times would be wrong",
             field="batching",

@@ -6,12 +6,9 @@ policies may have asked for. `--replay-times FILE` reads it, by hardware `record
 
 import json
 from collections.abc import Callable
-from typing import cast
-
-import attrs
 
 from sched_core.config import EngineConfig
-from sched_core.execution.executor import Costs
+from sched_core.execution.executor import Costs, record_of
 from sched_core.execution.step_record import StepRecord, Watcher
 
 
@@ -28,7 +25,7 @@ class StepTimes(Watcher):
             {
                 "num_gpu_blocks": config.num_gpu_blocks,
                 "max_model_len": config.max_model_len,
-                "costs": attrs.asdict(cast("attrs.AttrsInstance", costs)),
+                "costs": record_of(costs),
             }
         )
 

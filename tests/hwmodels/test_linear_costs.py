@@ -73,6 +73,16 @@ def test_a_fit_weighs_relative_errors() -> None:
     assert found.step(StepLoad(1, 1)) == pytest.approx(1.2)  # (1 + 1/3) / (1 + 1/9)
 
 
+@given(loads())
+def test_a_step_is_the_sum_of_its_features(load: StepLoad) -> None:
+    """In their order, to the last bit: a fit finds the constants that `step` multiplies."""
+    costs = attrs.evolve(TRUE, block_out=1e-5, block_in=2e-5)
+    seconds = 0.0
+    for name, count in zip(FITTED, features(load), strict=True):
+        seconds += getattr(costs, name) * count
+    assert costs.step(load) == 1e-5 * load.blocks_out + 2e-5 * load.blocks_in + seconds
+
+
 @given(loads(), st.sampled_from(StepLoad._fields))
 def test_more_work_is_never_cheaper(load: StepLoad, field: str) -> None:
     costs = attrs.evolve(TRUE, block_out=1e-5, block_in=2e-5)

@@ -1,16 +1,19 @@
 """Files of measurements: a machine's price, and the step times of a run."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
+from command_line import schedfw
 from harness import config_of, requests
 
+from hwmodels.constant import Constant, ConstantCosts, ConstantExecutor
 from hwmodels.measured.calibration import Calibration, Measured, Memory, read
 from hwmodels.measured.linear_costs import LinearCosts
-from hwmodels.measured.recorded import Recorded
+from hwmodels.measured.replay import Replay
 from sched_core import (
     Engine,
     InputError,
@@ -21,6 +24,7 @@ from sched_core import (
     Watcher,
     Workload,
 )
+from sched_core.cli import executor_options
 from sched_core.watchers.decision_trace import DecisionTrace
 from sched_core.watchers.step_times import StepTimes
 
@@ -149,24 +153,55 @@ def times(tmp_path: Path) -> Path:
 
 
 def test_a_recorded_run_replays_byte_for_byte(times: Path) -> None:
-    served = decisions(Jittery())
-    assert any('"preempted":["' in line for line in served)
-    assert decisions(Recorded(path=str(times)).executor(None, block_size=4)) == served
+    played = decisions(Jittery())
+    assert any('"preempted":["' in line for line in played)
+    assert decisions(Replay(path=str(times)).executor(None, block_size=4)) == played
 
 
 def test_a_replay_of_another_run_is_refused(times: Path) -> None:
-    executor = Recorded(path=str(times)).executor(None, block_size=4)
+    executor = Replay(path=str(times)).executor(None, block_size=4)
     with pytest.raises(SchedfwError, match="step 0 is not the recorded one"):
         decisions(executor, specs=SPECS[1:])
 
 
 def test_the_pool_is_the_recorded_one(times: Path) -> None:
     capacity = (
-        Recorded(path=str(times))
+        Replay(path=str(times))
         .executor(None, block_size=4)
         .capacity(block_size=4, gpu_memory_utilization=0.9, max_num_batched_tokens=1)
     )
     assert capacity.num_gpu_blocks == 24
+
+
+def test_the_costs_are_the_recorded_ones(times: Path) -> None:
+    replay = Replay(path=str(times)).executor(None, block_size=4)
+    assert replay.costs == CALIBRATION.costs
+    assert json.loads(times.read_text().partition("\n")[0])["costs"]["form"] == "linear"
+
+
+def test_a_record_without_a_form_is_linear(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_text(HEAD.replace("{}", '{"c0":0.5}'))
+    assert Replay(path=str(path)).executor(None, block_size=4).costs == LinearCosts(c0=0.5)
+
+
+def test_costs_that_no_replay_could_read_end_the_run_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an executor that runs its steps, and whose costs are of a class of its own."""
+
+    class Real(ConstantExecutor):
+        modelled = False
+
+    class Own(Constant):
+        def executor(self, model: str | None, *, block_size: int) -> Real:
+            return Real(ConstantCosts(self))
+
+    monkeypatch.setattr(executor_options, "build", lambda *_: Own())
+    result = schedfw("run", "--record-times", tmp_path / "times")
+    assert result.exit_code == 2
+    assert "--record-times is not for 'a100': costs of class ConstantCosts" in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 HEAD = '{"num_gpu_blocks":24,"max_model_len":null,"costs":{}}\n'
@@ -180,6 +215,9 @@ HEAD = '{"num_gpu_blocks":24,"max_model_len":null,"costs":{}}\n'
         ("5", ", line 1: is no JSON object"),
         ('{"a": 1}', ", line 1: unknown parameter 'a'"),
         (HEAD.replace("{}", '{"tile":1}'), ", line 1, costs: unknown parameter 'tile'"),
+        (HEAD.replace("{}", '{"form":"cubic"}'), ", line 1, costs: unknown form of costs 'cubic'"),
+        (HEAD.replace("{}", '{"form":5}'), ", line 1, costs: unknown form of costs '5'"),
+        (HEAD.replace("{}", '{"form":"linear","c0":-1}'), ", line 1, costs: field 'c0': out of"),
         (HEAD + '{"step":0,"ns":"x","load":[]}', ", line 2: parameter 'ns' does not fit"),
         (HEAD + '{"step":0,"ns":0,"load":[]}', ", line 2: field 'ns': out of range"),
         (HEAD + '{"step":0,"ns":5,"load":[1]}', ", line 2: field 'load': is no load"),
@@ -191,5 +229,5 @@ def test_a_record_that_cannot_be_used_is_named(tmp_path: Path, text: str, proble
     path = tmp_path / "times.jsonl"
     path.write_text(text)
     with pytest.raises(UsageError) as error:
-        Recorded(path=str(path)).executor(None, block_size=4)
+        Replay(path=str(path)).executor(None, block_size=4)
     assert f"{path}{problem}" in str(error.value)

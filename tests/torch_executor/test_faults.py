@@ -19,7 +19,7 @@ from hwmodels.torch_executor.model import self_check
 from hwmodels.torch_executor.model.models import load
 from hwmodels.torch_executor.prompts.prompts import SyntheticPrompts
 from hwmodels.torch_executor.step import attention
-from hwmodels.torch_executor.step.batch import Group, PackedBatch
+from hwmodels.torch_executor.step.packing import Group, PackedBatch
 from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import InputError, ScheduledRequest, StepPlan
 

@@ -11,8 +11,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoConfig
 
 from hwmodels.torch_executor.model import gate, models, self_check
+from hwmodels.torch_executor.model.float64_copy import in_float64
 from hwmodels.torch_executor.model.models import admitted, from_config, load
-from hwmodels.torch_executor.model.twin import in_float64
 from hwmodels.torch_executor.step.attention import Call
 from sched_core import InputError, UnknownName
 
@@ -192,13 +192,13 @@ def test_the_copy_in_float64_has_a_layer_of_every_kind(
     kind: str, keys: dict[str, Any], count: int
 ) -> None:
     loaded = built(kind, keys)
-    twin = in_float64(loaded, whole=False)
+    copied = in_float64(loaded, whole=False)
     layers = loaded.model.config.get_text_config().num_hidden_layers
     assert len(loaded.layers) == layers > count
-    assert len(twin.layers) == twin.model.config.get_text_config().num_hidden_layers == count
+    assert len(copied.layers) == copied.model.config.get_text_config().num_hidden_layers == count
     assert len(gate.layer_shapes(loaded.model, "whole again")) == layers
     weights = dict(loaded.model.named_parameters())
-    for name, weight in twin.model.named_parameters():
+    for name, weight in copied.model.named_parameters():
         assert torch.equal(weight, weights[name].double())
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from doc_pages import ROOT
 
 from hwmodels.measured.calibration import read
-from hwmodels.torch_executor.step.batch import pack
+from hwmodels.torch_executor.step.packing import pack
 from hwmodels.torch_executor.step.pool import KVPool
 
 Patch = pytest.MonkeyPatch

@@ -11,19 +11,19 @@ from torch_tape import Tape, on_tape
 
 from hwmodels.torch_executor.executor import StepRunner
 from hwmodels.torch_executor.hardware import Torch
-from hwmodels.torch_executor.measure import Part, prepare
+from hwmodels.torch_executor.measure import chunk, decode, prepare
 from hwmodels.torch_executor.setup import check_device
 from hwmodels.torch_executor.step import graphs
-from hwmodels.torch_executor.step.batch import Group
 from hwmodels.torch_executor.step.forward import logits
 from hwmodels.torch_executor.step.graphs import DecodeGraph, DecodeGraphs
+from hwmodels.torch_executor.step.packing import Group
 from hwmodels.torch_executor.step.sampling import sample
 from sched_core import InputError, ScheduledRequest
 
 DENSE = ("tiny-llama", "tiny-qwen3", "tiny-mistral", "tiny-gemma")
 
 
-class Recorded(StepRunner):
+class Taped(StepRunner):
     """Runs decodes from tapes."""
 
     def __init__(self, loaded: Any, pool: Any, **how: Any) -> None:
@@ -49,7 +49,7 @@ def replays(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.mark.parametrize("mode", ["recompute", "swap"])
 def test_tokens_are_those_of_generate(name: str, mode: str, replays: list[int]) -> None:
     """In a storm of preemptions, blocks shared, NaN in every slot that nobody owns."""
-    real, engine = storm(name, f"youngest+{mode}", caching=True, block_size=4, runner=Recorded)
+    real, engine = storm(name, f"youngest+{mode}", caching=True, block_size=4, runner=Taped)
     assert_generated(real, STORM)
     assert engine.recorder.preemptions > 0
     assert len(replays) > 20
@@ -83,10 +83,10 @@ def test_steps_share_a_graph_by_powers_of_two(
 
 
 def test_a_graph_is_made_once_and_again_when_the_memory_moves() -> None:
-    real = executor("tiny-llama", 4, runner=Recorded)
+    real = executor("tiny-llama", 4, runner=Taped)
     runner = real.runner
     assert runner.graphs is not None
-    shares = prepare(runner, [Part(9, 1), Part(17, 1)])
+    shares = prepare(runner, [decode(9), decode(17)])
     for share in shares:
         runner.tokens[share.id] = [1] * 40
     runner.pool.reserve(20, 0)
@@ -98,7 +98,7 @@ def test_a_graph_is_made_once_and_again_when_the_memory_moves() -> None:
 
 
 def test_a_request_that_is_not_sampled_emits_nothing() -> None:
-    runner = executor("tiny-llama", 4, runner=Recorded).runner
+    runner = executor("tiny-llama", 4, runner=Taped).runner
     shares = [ScheduledRequest("a", 1, 0, (1,), samples=False),
               ScheduledRequest("b", 1, 0, (2,), samples=True)]  # fmt: skip
     runner.tokens |= {"a": [3, 4], "b": [5]}
@@ -158,18 +158,18 @@ def test_faults_are_caught(
     model("tiny-llama")
     fault(monkeypatch)
     with pytest.raises((AssertionError, RuntimeError, IndexError)):
-        assert_generated(storm(runner=Recorded, block_size=4)[0], STORM)
+        assert_generated(storm(runner=Taped, block_size=4)[0], STORM)
 
 
 def test_nothing_is_caught_without_a_fault() -> None:
-    assert_generated(storm(runner=Recorded, block_size=4)[0], STORM)
+    assert_generated(storm(runner=Taped, block_size=4)[0], STORM)
 
 
 @pytest.mark.parametrize("name", DENSE)
 def test_no_step_waits_for_the_device_before_its_tokens_are_read(name: str) -> None:
     """A mixed step of decodes and chunks, on a tape that refuses to hold a wait."""
     runner = executor(name, 4).runner
-    shares = prepare(runner, [Part(9, 1), Part(70, 1), Part(0, 12), Part(8, 5)])
+    shares = prepare(runner, [decode(9), decode(70), chunk(0, 12), chunk(8, 5)])
     for share in shares:
         runner.tokens[share.id] = [1] * 80
     runner.pool.reserve(100, 0)

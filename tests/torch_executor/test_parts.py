@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwmodels.torch_executor.prompts.prompts import SyntheticPrompts
-from hwmodels.torch_executor.step.batch import pack
+from hwmodels.torch_executor.step.packing import pack
 from hwmodels.torch_executor.step.pool import KVPool, LayerShape, _runs
 from hwmodels.torch_executor.step.sampling import sample
 from sched_core import HashedPrefix, RequestSpec, ScheduledRequest, SharedPrefix, Swap

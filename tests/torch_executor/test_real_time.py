@@ -12,7 +12,7 @@ from transformers import AutoConfig
 
 from hwmodels.measured.calibration import Measured, read
 from hwmodels.measured.linear_costs import FITTED, features
-from hwmodels.measured.recorded import Recorded
+from hwmodels.measured.replay import Replay
 from hwmodels.torch_executor import setup
 from hwmodels.torch_executor.hardware import Torch
 from hwmodels.torch_executor.measure import Range, load_of, random_shapes, random_tokens
@@ -58,7 +58,7 @@ def test_the_clock_is_what_the_steps_took_and_a_replay_decides_the_same(
     assert starts[-30] == 1000.0, "the idle gap before E, of 30 steps, is jumped"
     assert starts[-31] < 100.0
     (tmp_path / "times").write_text("".join(times))
-    _, again, _ = served(Recorded(path=str(tmp_path / "times")).executor(None, block_size=4))
+    _, again, _ = served(Replay(path=str(tmp_path / "times")).executor(None, block_size=4))
     assert again == lines
 
 

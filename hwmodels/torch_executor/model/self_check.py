@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from hwmodels.torch_executor.model.float64_copy import in_float64
 from hwmodels.torch_executor.model.gate import refuse
 from hwmodels.torch_executor.model.loaded import LoadedModel
-from hwmodels.torch_executor.model.twin import in_float64
-from hwmodels.torch_executor.step.batch import pack
 from hwmodels.torch_executor.step.forward import logits
+from hwmodels.torch_executor.step.packing import pack
 from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import InputError, ScheduledRequest
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import AttentionInterface
 
-from hwmodels.torch_executor.step.batch import Group, PackedBatch
+from hwmodels.torch_executor.step.packing import Group, PackedBatch
 from hwmodels.torch_executor.step.pool import KVPool
 
 NAME = "schedfw_paged"
@@ -52,6 +52,7 @@ class Answers(Protocol):
 
 
 _current: ContextVar[Answers] = ContextVar("schedfw attention")
+"""Not an argument of the model: some models hand none of ours down to their attention."""
 
 
 @contextmanager
@@ -79,7 +80,7 @@ def paged_attention(
     **other: Any,
 ) -> tuple[Tensor, None]:
     """transformers' attention interface. Outside `answered_by` it raises LookupError."""
-    call = Call(
+    call = Call(  # [0]: the requests lie one after the other in a single row
         module.layer_idx,
         query[0],
         key[0],
@@ -105,6 +106,7 @@ class PagedAttention:
 
     def attend(self, call: Call) -> Tensor:
         key, value = call.key.transpose(0, 1), call.value.transpose(0, 1)
+        # All of them first: a request may share blocks that another fills in this very step.
         self.pool.write(call.layer, self.batch.slots, key, value)
         return torch.cat([self._group(call, group) for group in self.batch.groups])
 
@@ -118,6 +120,7 @@ class PagedAttention:
         kv_heads, _, key_dim = call.key.shape
         shared = call.query.shape[0] // kv_heads
         query = call.query[:, group.start : group.start + requests * tokens]
+        # Heads that share a K/V head are neighbours, as transformers lays them out.
         query = query.view(kv_heads, shared, requests, tokens, key_dim).permute(2, 0, 1, 3, 4)
         out = _softmax_attention(
             query.reshape(requests, kv_heads, shared * tokens, key_dim),
@@ -133,17 +136,18 @@ def _softmax_attention(
     query: Tensor, key: Tensor, value: Tensor, bias: Tensor, call: Call
 ) -> Tensor:
     """`[requests, kv_heads, rows, value_dim]` for as many rows of `query` and of `bias`."""
-    if call.softcap is None and call.sinks is None:
+    if call.softcap is None and call.sinks is None:  # torch's kernels know neither
         return functional.scaled_dot_product_attention(
             query, key, value, attn_mask=bias, scale=call.scaling
         )
     scores = query @ key.transpose(2, 3) * call.scaling
     if call.softcap is not None:
         scores = torch.tanh(scores / call.softcap) * call.softcap
-    scores = scores + bias
+    scores = scores + bias  # after the cap, which would make -inf a finite number
     if call.sinks is None:
         return scores.softmax(-1) @ value
     rows = scores.shape[2] * scores.shape[1] // len(call.sinks)  # tokens of each request
     sinks = call.sinks.to(scores.dtype).repeat_interleave(rows).view(1, scores.shape[1], -1, 1)
+    # One more column, which takes its share of the softmax and is then dropped.
     with_sink = torch.cat([scores, sinks.expand(len(scores), -1, -1, 1)], dim=-1)
     return with_sink.softmax(-1)[..., :-1] @ value

@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor
 
 from hwmodels.torch_executor.step.attention import PagedAttention, answered_by
-from hwmodels.torch_executor.step.batch import PackedBatch
+from hwmodels.torch_executor.step.packing import PackedBatch
 from hwmodels.torch_executor.step.pool import KVPool
 
 

@@ -1,4 +1,4 @@
-"""Decodes as CUDA graphs: a step is recorded once per size, and from then on launched whole."""
+"""Decodes as CUDA graphs: a step is captured once per size, and from then on launched whole."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from hwmodels.torch_executor.step.batch import (
+from hwmodels.torch_executor.step.forward import logits
+from hwmodels.torch_executor.step.packing import (
     SHORTEST,
     PackedBatch,
     pack_decodes,
     staged,
     unpack_decodes,
 )
-from hwmodels.torch_executor.step.forward import logits
 from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import InputError, ScheduledRequest
 
@@ -23,7 +23,7 @@ LARGEST = 1 << 16
 launches take the host, so a graph would save nothing, and padding costs the more."""
 
 Compute = Callable[[], Tensor]
-Record = Callable[[Compute], Compute]
+Capture = Callable[[Compute], Compute]
 """Takes what computes into memory that stays where it is; returns what does the same again."""
 
 
@@ -37,8 +37,8 @@ class Bucket(NamedTuple):
 class DecodeGraphs:
     """Graphs of a model over a pool, made when a bucket is first met."""
 
-    def __init__(self, model: Any, pool: KVPool, device: torch.device, record: Record) -> None:
-        self._model, self._pool, self._device, self._record = model, pool, device, record
+    def __init__(self, model: Any, pool: KVPool, device: torch.device, capture: Capture) -> None:
+        self._model, self._pool, self._device, self._capture = model, pool, device, capture
         self._graphs: dict[Bucket, DecodeGraph] = {}
         self._moves = pool.moves
 
@@ -50,13 +50,13 @@ class DecodeGraphs:
         return None if bucket is None else self._graph(bucket)
 
     def try_one(self) -> None:
-        """Record the smallest, so that a model of which none can be recorded is refused at once."""
+        """Capture the smallest, so that a model of which none can be is refused at once."""
         self._graph(Bucket(1, SHORTEST))
 
     def _graph(self, bucket: Bucket) -> "DecodeGraph":
         if bucket not in self._graphs:
             self._graphs[bucket] = DecodeGraph(
-                self._model, self._pool, bucket, self._device, self._record
+                self._model, self._pool, bucket, self._device, self._capture
             )
         return self._graphs[bucket]
 
@@ -78,17 +78,17 @@ class DecodeGraph:
     """The steps of one bucket: their numbers go where the graph reads them."""
 
     def __init__(
-        self, model: Any, pool: KVPool, bucket: Bucket, device: torch.device, record: Record
+        self, model: Any, pool: KVPool, bucket: Bucket, device: torch.device, capture: Capture
     ) -> None:
         self._bucket, self._pool = bucket, pool
         blocks = -(-bucket.context // pool.block_size)
         self._row = torch.zeros(bucket.requests * (3 + blocks), dtype=torch.long, device=device)
         with torch.inference_mode():  # on padding only: token 0 at slot 0
-            self._replay = record(lambda: logits(model, pool, self._batch()))
+            self._replay = capture(lambda: logits(model, pool, self._batch()))
             pool.clear_padding()
 
     def _batch(self) -> PackedBatch:
-        """Made anew for every record, so that what follows from the numbers is in it."""
+        """Made anew for every capture, so that what follows from the numbers is in it."""
         return unpack_decodes(
             self._row, self._bucket.requests, self._pool.block_size, self._bucket.context
         )

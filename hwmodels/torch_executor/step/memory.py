@@ -10,7 +10,7 @@ from hwmodels.torch_executor.model.loaded import LoadedModel
 from hwmodels.torch_executor.step.attention import answered_by
 
 PADDING = 2
-"""A read is padded to at most this many times its length: `batch.Group`."""
+"""A read is padded to at most this many times its length: `packing.Group`."""
 
 
 def free_bytes(loaded: LoadedModel, utilization: float, tokens: int) -> int:

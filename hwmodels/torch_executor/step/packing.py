@@ -38,8 +38,10 @@ class Group:
         inside = torch.arange(self.block_size, device=self.tables.device)
         slots = (self.tables[:, :, None] * self.block_size + inside).flatten(1)[:, : self.longest]
         seen = torch.arange(self.longest, device=self.tables.device)
+        # Not left to the bias: an unwritten slot may hold NaN, which neither -inf nor 0 x hides.
         return slots.masked_fill(seen > self.positions[:, -1:], 0)
 
+    # Made once for all layers that are alike: a model may have several kinds.
     @cached_property
     def _rows(self) -> dict[int, Tensor]:
         return {}
@@ -99,6 +101,7 @@ def pack(
     device: torch.device,
 ) -> PackedBatch:
     """The batch for the `shares` of a plan; `known` holds prompt and emitted tokens by id."""
+    # From here on in this order, not the plan's: decodes, short contexts first, then chunks.
     grouped = [group for _, group in sorted(_grouped(shares).items())]
     ordered = [share for group in grouped for share in group]
     laid_out = [_layout(group, block_size) for group in grouped]
@@ -164,7 +167,7 @@ def _grouped(shares: Sequence[ScheduledRequest]) -> dict[tuple[int, int], list[S
     """
     groups: defaultdict[tuple[int, int], list[ScheduledRequest]] = defaultdict(list)
     for number, share in enumerate(shares):
-        chunk = share.num_tokens > 1
+        chunk = share.num_tokens > 1  # a prompt's single token is computed as a decode is
         size = share.num_computed_tokens // SHORTEST
         groups[(1, number) if chunk else (0, size.bit_length())].append(share)
     return groups
@@ -181,10 +184,10 @@ def _layout(
     blocks = -(-max(longest, int(lengths.max())) // block_size)
     tables = np.zeros((len(group), blocks), dtype=np.int64)
     for row, share in zip(tables, group, strict=True):
-        used = share.block_ids[:blocks]
+        used = share.block_ids[:blocks]  # a table may hold blocks for tokens still to come
         row[: len(used)] = used
     tokens = group[0].num_tokens
-    positions = lengths[:, None] - tokens + np.arange(tokens)
+    positions = lengths[:, None] - tokens + np.arange(tokens)  # all of a group compute as many
     block, inside = np.divmod(positions, block_size)
     return tables, positions, np.take_along_axis(tables, block, axis=1) * block_size + inside
 

@@ -17,11 +17,11 @@ from hwmodels.torch_executor.model.loaded import LoadedModel
 def in_float64(loaded: LoadedModel, *, whole: bool) -> LoadedModel:
     """A copy on the CPU: `whole`, or as many of the first layers as show every kind of layer."""
     with nullcontext(len(loaded.layers)) if whole else _only_first(loaded.model) as count:
-        twin = copy.deepcopy(loaded.model, _weights(loaded.model))
-    use_eager_experts(twin.config)
+        copied = copy.deepcopy(loaded.model, _weights(loaded.model))
+    use_eager_experts(copied.config)
     return attrs.evolve(
         loaded,
-        model=twin,
+        model=copied,
         layers=loaded.layers[:count],
         dtype=torch.float64,
         device=torch.device("cpu"),

@@ -22,14 +22,14 @@ from sched_core import (
 
 
 @attrs.frozen(kw_only=True)
-class Recorded:
+class Replay:
     """Every step lasts as long as it did when the run was recorded; another step is an error."""
 
     path: str = attrs.field(
         validator=limits.text, metadata={"about": "file written by run --record-times"}
     )
 
-    def executor(self, model: str | None, *, block_size: int) -> "RecordedExecutor":
+    def executor(self, model: str | None, *, block_size: int) -> "ReplayExecutor":
         """The model is as recorded. Raises InputError where the file cannot be used."""
         rows = json_lines.read(Path(self.path))
         row, keys = next(rows, (1, None))
@@ -37,10 +37,10 @@ class Recorded:
             raise InputError("is empty", file=self.path, expected="a record of step times")
         where = f"{self.path}, line {row}"
         head = configure(_Head, keys, where=where)
-        return RecordedExecutor(
+        return ReplayExecutor(
             self.path,
             Capacity(head.num_gpu_blocks, head.max_model_len),
-            configure(LinearCosts, head.costs, where=f"{where}, costs"),
+            LinearCosts.from_record(head.costs, f"{where}, costs"),
             dict(_step(keys, f"{self.path}, line {row}") for row, keys in rows),
         )
 
@@ -51,7 +51,7 @@ class _Head:
 
     num_gpu_blocks: int = attrs.field(validator=positive_int)
     max_model_len: int | None
-    costs: dict[str, float]
+    costs: dict[str, Any]
 
 
 def _as_long_as_a_load(_: object, field: "attrs.Attribute[list[int]]", value: list[int]) -> None:
@@ -75,7 +75,7 @@ def _step(keys: Mapping[str, Any], where: str) -> tuple[int, tuple[StepLoad, int
 
 
 @attrs.frozen
-class RecordedExecutor:
+class ReplayExecutor:
     """Gives back recorded durations, step by step."""
 
     path: str
