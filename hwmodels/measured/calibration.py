@@ -2,7 +2,6 @@
 
 import json
 import math
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -11,7 +10,7 @@ import attrs
 
 from hwmodels.measured.linear_costs import LinearCosts
 from hwmodels.validators import non_negative, positive, positive_int
-from sched_core import Capacity, InputError, StepOutcome, StepPlan, configure, limits
+from sched_core import Capacity, InputError, StepOutcome, StepPlan, configure, files, limits
 
 
 @attrs.frozen(kw_only=True)
@@ -80,12 +79,7 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 
 def read(path: Path) -> Calibration:
     """The calibration in a file; raises InputError naming file and field."""
-    try:
-        raw = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
-    except ValueError as error:  # that of UTF-8 too
-        raise InputError(f"is not TOML: {error}", file=path) from None
+    raw = files.read_toml(path)
     for name, cls in TABLES.items():
         if isinstance(raw.get(name), dict):
             configure(cls, raw[name], where=f"{path}, [{name}]")  # says which of its keys is wrong
