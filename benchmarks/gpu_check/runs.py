@@ -16,7 +16,7 @@ from hwmodels.torch_executor.testing import Emitting, Watched, generated, poison
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, SharedPrefix, Workload
 
 BLOCK_SIZE = 4
-POLICIES = ("fcfs", "fcfs+swap")
+POLICIES = {"fcfs": "schedfw/fcfs", "fcfs+swap": "schedfw/fcfs+schedfw/swap"}
 
 
 @attrs.frozen
@@ -70,8 +70,8 @@ def run(setting: Setting, runner: StepRunner, policy: str, *, poisoned: bool = T
         runner, SyntheticPrompts(1, runner.loaded.vocab), ConstantCosts(Constant(step=1.0)), {}
     )
     watch = poison_free(runner.pool) if poisoned else None
-    engine = Engine(config, Policy.from_spec(policy), executor, Workload(requests), watch=watch)
-    recorder = engine.run()
+    built = Policy.from_spec(POLICIES[policy])
+    recorder = Engine(config, built, executor, Workload(requests), watch=watch).run()
     return Ran(executor.emitted, recorder.preemptions, recorder.swap_outs)
 
 

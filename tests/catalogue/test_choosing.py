@@ -2,19 +2,23 @@
 
 import json
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import attrs
 import pytest
 from command_line import schedfw, small
 from installed import Site
 
-from sched_core import InputError, PluginLoadError, UnknownName
+from hwmodels.measured.calibration import Calibration, Memory
+from hwmodels.measured.linear_costs import LinearCosts
+from sched_core import InputError, PluginLoadError, Scenario, UnknownName, simulate
 from sched_core.catalogue import entries
 from sched_core.catalogue.configure import configure
-from sched_core.catalogue.entries import find
+from sched_core.catalogue.entries import find, plugins
 from sched_core.catalogue.specs import build, split_stack
 from sched_core.experiment.scenario import DEFAULT_HARDWARE, DEFAULT_POLICY, DEFAULT_WORKLOAD
 from sched_core.policy.stack import Policy
+from sched_core.watchers.step_times import recorder
 
 POLICY = """
 import attrs
@@ -105,13 +109,63 @@ def test_every_default_names_its_distribution(
     build(kind, spec)
 
 
+@pytest.fixture
+def namesakes(site: Site) -> None:
+    """Another distribution that has all names of ours."""
+    names = {
+        kind: {plugin.name: "lab:Policy" for plugin in plugins(kind)}
+        for kind in ("policies", "hardware", "workloads")
+    }
+    site.install("lab", POLICY, **names)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A file of `hardware calibrate --out`."""
+    costs, memory = LinearCosts(c0=1e-3, token=2e-5), Memory(whole=10**9, taken=0, per_token=0)
+    found = Calibration(
+        model="tiny", costs=costs, setting={}, error={"held_out": 0.1}, block_size=16,
+        kv_bytes_per_token=100, memory=memory,
+    )  # fmt: skip
+    path = tmp_path / "machine.toml"
+    path.write_text(found.to_toml())
+    return path
+
+
+@pytest.mark.usefixtures("namesakes")
+def test_replayed_times_never_clash(machine: Path, tmp_path: Path) -> None:
+    times, workload = tmp_path / "times.jsonl", "schedfw/poisson:n=5"
+    measured = Scenario(
+        hardware=f"schedfw/measured:path={machine}", model="tiny", workload=workload
+    )
+    with times.open("w") as file:
+        simulate(measured, watch=recorder(file.write))
+    asked = ("run", "--replay-times", times, "--workload", workload)
+    report = json.loads(schedfw(*asked, "--format", "json").stdout)
+    assert report["setting"]["hardware"]["spec"] == f"recorded:path={times}"
+    with pytest.raises(UnknownName, match="^hardware 'recorded': unknown parameter"):
+        build("hardware", "schedfw/recorded:paths=x")
+
+
+@pytest.mark.usefixtures("namesakes")
+def test_what_is_measured_against_never_clashes(machine: Path) -> None:
+    asked = ("hardware", "validate", machine, "--executor", "schedfw/constant:step=0.01")
+    done = schedfw(*asked, "--model", "tiny", "--rounds", 1, "--format", "json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["workload"] == "poisson:n=60:prompt_len=16..512:output_len=8..64"
+    labels = ["fcfs", "sjf+predict-oracle", "chunk:size=64"]
+    assert list(dict.fromkeys(row["policy"] for row in found["figures"])) == labels
+    assert all(list(row["simulated"]) == labels for row in found["rankings"])
+
+
 def test_reports_leave_the_distribution_of_schedfw_out() -> None:
     asked = ("--hardware", "schedfw/constant:step=1", "--workload", "schedfw/poisson:n=5")
-    policies = ("--policies", "schedfw/fcfs,sjf", "--num-gpu-blocks", "900", "--format", "json")
-    printed = schedfw("compare", *asked, *policies)
+    policies = ("--policies", "schedfw/fcfs,schedfw/sjf+schedfw/swap")
+    printed = schedfw("compare", *asked, *policies, "--num-gpu-blocks=900", "--format=json")
     assert "schedfw/" not in printed.stdout
     report = json.loads(printed.stdout)
-    assert [result["policy"] for result in report["policies"]] == ["fcfs", "sjf"]
+    assert [result["policy"] for result in report["policies"]] == ["fcfs", "sjf+swap"]
     setting = report["setting"]
     assert setting["hardware"]["spec"] == "constant:step=1"
     assert setting["workload"]["spec"] == "poisson:n=5"
