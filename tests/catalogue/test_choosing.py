@@ -1,7 +1,9 @@
 """Which plugin a name means, what is loaded for it, and which names can be told apart."""
 
 import json
-from importlib.metadata import EntryPoint
+import shutil
+import sys
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 
 import attrs
@@ -65,6 +67,31 @@ def test_each_part_of_a_stack_loads_one_entry_point(
         assert loaded == ["constant"]
 
 
+def test_metadata_are_read_again_only_where_something_was_installed(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def counted(group: str) -> EntryPoints:
+        read.append(group)
+        return entry_points(group=group)
+
+    monkeypatch.setattr(entries, "entry_points", counted)
+    for _ in range(3):
+        find("policies", "fcfs")
+    assert read == ["schedfw.policies"]
+    site.install("lab", POLICY, {"mine": "lab:Policy"})
+    for _ in range(3):
+        find("policies", "mine")
+    assert read == ["schedfw.policies"] * 2
+    shutil.rmtree(site.path / "lab-1.0.dist-info")
+    with pytest.raises(UnknownName):
+        find("policies", "mine")
+    monkeypatch.setattr(sys, "path", [str(site.path)])
+    with pytest.raises(UnknownName, match="known: none"):
+        find("policies", "fcfs")
+
+
 def test_what_a_module_prints_while_it_loads_goes_to_stderr(site: Site) -> None:
     site.install("lab-loud", f"print('hello')\n{POLICY}", {"loud": "lab_loud:Policy"})
     for arguments in (("policies", "list"), ("run", "--policy", "loud")):
@@ -96,19 +123,6 @@ def test_a_default_never_clashes(site: Site) -> None:
     assert (result["policy"], result["components"]) == ("fcfs", {"effective_priority": ["fcfs"]})
 
 
-@pytest.mark.parametrize(
-    ("kind", "spec"),
-    [("policies", DEFAULT_POLICY), ("hardware", DEFAULT_HARDWARE), ("workloads", DEFAULT_WORKLOAD)],
-)
-def test_every_default_names_its_distribution(
-    kind: str, spec: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours = find(kind, spec.partition(":")[0]).entry
-    other = EntryPoint(ours.name, "nowhere:Thing", f"schedfw.{kind}")
-    monkeypatch.setattr(entries, "entry_points", lambda group: [ours, other])
-    build(kind, spec)
-
-
 @pytest.fixture
 def namesakes(site: Site) -> None:
     """Another distribution that has all names of ours."""
@@ -133,6 +147,17 @@ def machine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("namesakes")
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [("policies", DEFAULT_POLICY), ("hardware", DEFAULT_HARDWARE), ("workloads", DEFAULT_WORKLOAD)],
+)
+def test_every_default_names_its_distribution(kind: str, spec: str) -> None:
+    build(kind, spec)
+    with pytest.raises(PluginLoadError, match="is ambiguous"):
+        build(kind, spec.removeprefix("schedfw/"))
+
+
+@pytest.mark.usefixtures("namesakes")
 def test_replayed_times_never_clash(machine: Path, tmp_path: Path) -> None:
     times, workload = tmp_path / "times.jsonl", "schedfw/poisson:n=5"
     measured = Scenario(
@@ -143,7 +168,7 @@ def test_replayed_times_never_clash(machine: Path, tmp_path: Path) -> None:
     asked = ("run", "--replay-times", times, "--workload", workload)
     report = json.loads(schedfw(*asked, "--format", "json").stdout)
     assert report["setting"]["hardware"]["spec"] == f"recorded:path={times}"
-    with pytest.raises(UnknownName, match="^hardware 'recorded': unknown parameter"):
+    with pytest.raises(UnknownName, match=r"^hardware 'recorded': unknown parameter"):
         build("hardware", "schedfw/recorded:paths=x")
 
 
@@ -305,12 +330,8 @@ class Thing:
 
 
 @pytest.mark.parametrize("kind", ["hardware", "workloads"])
-def test_annotations_may_be_text_in_every_kind(
-    kind: str, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site.install("lab", OTHERS, {})
-    entry = EntryPoint("thing", "lab:Thing", f"schedfw.{kind}")
-    monkeypatch.setattr(entries, "entry_points", lambda group: [entry])
+def test_annotations_may_be_text_in_every_kind(kind: str, site: Site) -> None:
+    site.install("lab", OTHERS, {}, **{kind: {"thing": "lab:Thing"}})
     built = build(kind, "thing:step=2:most=3")
     assert (built.step, built.most) == (2.0, 3)
     with pytest.raises(InputError, match=r"found '1\.5'\); expected an integer"):
