@@ -24,15 +24,15 @@ from sched_core import EngineConfig
 from sched_core.experiment.prepare import plan
 from sched_core.experiment.scenario import Scenario
 
-POLICY = "fcfs+chunk:size=512"
+POLICY = "schedfw/fcfs+schedfw/chunk:size=512"
 MIB = 2**20
 
 
 def scenario(requests: int) -> Scenario:
     """The workload and the engine that are measured."""
     return Scenario(
-        workload=f"poisson:request_rate=5:n={requests}:prompt_len=50..2000:output_len=50..500",
-        hardware="a100",
+        workload=f"schedfw/poisson:request_rate=5:n={requests}:prompt_len=50..2000:output_len=50..500",
+        hardware="schedfw/a100",
         model="llama-3-8b",
         config=EngineConfig(max_num_batched_tokens=2048, num_gpu_blocks=27_000),
     )

@@ -73,7 +73,7 @@ def ours(executor: TorchExecutor, load: Load) -> tuple[float, list[list[int]]]:
         block_size=BLOCK_SIZE,
         num_gpu_blocks=load.blocks,
     )
-    engine = Engine(config, Policy.from_spec("fcfs"), listening, Workload(load.specs()))
+    engine = Engine(config, Policy.from_spec("schedfw/fcfs"), listening, Workload(load.specs()))
     started = time.perf_counter()
     engine.run()
     seconds = time.perf_counter() - started

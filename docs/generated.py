@@ -99,6 +99,8 @@ _VALUES = {
     "NO_VICTIM": "Answer of `select_victim` that means: preempt nobody.",
     "RECOMPUTE": "Answer of `choose_preempt_mode`: compute the KV cache again.",
     "SWAP": "Answer of `choose_preempt_mode`: copy it to the host and back.",
+    "files": "Readers of JSON, TOML, JSON lines and CSV whose one error names file and line: "
+    "`files.read_csv(path)`.",
     "hookimpl": "Marks a method of a component as the answer to the hook of its name.",
     "limits": "How large numbers may be, and attrs validators that hold them to it: "
     "`limits.SECONDS`, `limits.Integers(1, 8)`.",

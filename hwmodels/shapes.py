@@ -1,14 +1,11 @@
 """The shapes of language models: what their matrices and caches weigh, and where to read them."""
 
-import json
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import attrs
 
-from sched_core import InputError, UnknownName, limits
+from sched_core import InputError, UnknownName, files, limits
 
 
 @attrs.frozen(kw_only=True)
@@ -91,7 +88,7 @@ def load(model: str) -> ModelShape:
 
 def catalogue() -> dict[str, ModelShape]:
     """The models of `models.toml`, by name."""
-    rows = tomllib.loads(files("hwmodels").joinpath("models.toml").read_text("utf-8"))
+    rows = files.read_toml(Path(__file__).with_name("models.toml"))
     return {name: ModelShape(name=name, **row) for name, row in rows.items()}
 
 
@@ -151,12 +148,7 @@ def from_config(path: Path) -> ModelShape:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
-    except ValueError as error:
-        raise InputError(f"is not JSON: {error}", file=path) from None
+    config = files.read_json(path)
     if not isinstance(config, dict):
         raise InputError("is not a model configuration", file=path, expected="a JSON object")
     return config

@@ -1,6 +1,6 @@
 """schedfw: a laboratory for LLM-serving schedulers. The names in `__all__` are the public API."""
 
-from sched_core import limits
+from sched_core import files, limits
 from sched_core.catalogue.configure import configure
 from sched_core.config import EngineConfig
 from sched_core.engine.engine import Engine
@@ -98,6 +98,7 @@ __all__ = [
     "WorkloadSource",
     "compare",
     "configure",
+    "files",
     "hookimpl",
     "limits",
     "simulate",

@@ -16,7 +16,7 @@ from hwmodels.torch_executor.testing import Emitting, PoisonFree, Watched, gener
 from sched_core import Engine, EngineConfig, Policy, RequestSpec, SharedPrefix, Workload
 
 BLOCK_SIZE = 4
-POLICIES = ("fcfs", "fcfs+swap")
+POLICIES = {"fcfs": "schedfw/fcfs", "fcfs+swap": "schedfw/fcfs+schedfw/swap"}
 
 
 @attrs.frozen
@@ -70,8 +70,8 @@ def run(setting: Setting, runner: StepRunner, policy: str, *, poisoned: bool = T
         runner, SyntheticPrompts(1, runner.loaded.vocab), ConstantCosts(Constant(step=1.0)), {}
     )
     watchers = [PoisonFree(runner.pool)] if poisoned else []
-    policies = Policy.from_spec(policy)
-    engine = Engine(config, policies, executor, Workload(requests), watchers=watchers)
+    built = Policy.from_spec(POLICIES[policy])
+    engine = Engine(config, built, executor, Workload(requests), watchers=watchers)
     for watcher in watchers:
         watcher.follow(engine)
     recorder = engine.run()

@@ -2,10 +2,13 @@
 
 from gpu_check.check import Outcome, Setting
 from sched_core.calibration.real_runs import validate
+from sched_core.catalogue.specs import shown
 from sched_core.cli.hardware_real import ENGINE, document
 from sched_core.experiment.scenario import Scenario
 
-POLICIES = ("fcfs", "sjf+predict-oracle")
+POLICIES = ("schedfw/fcfs", "schedfw/sjf+schedfw/predict-oracle")
+FEW = "n=4:prompt_len=8..32:output_len=2..4"
+MANY = "n=30:prompt_len=16..512:output_len=8..64"
 
 
 def check(setting: Setting) -> Outcome:
@@ -13,13 +16,12 @@ def check(setting: Setting) -> Outcome:
     path = setting.file("toml")
     if not path.exists():
         return Outcome({}, ["needs the file of calibration, and there is none"])
-    many = "n=4:prompt_len=8..32:output_len=2..4"
-    workload = f"poisson:{many if setting.quick else 'n=30:prompt_len=16..512:output_len=8..64'}"
+    workload = f"schedfw/poisson:{FEW if setting.quick else MANY}"
     real = Scenario(
-        hardware=f"torch:device={setting.device}:dtype={setting.dtype}:costs={path}",
+        hardware=f"schedfw/torch:device={setting.device}:dtype={setting.dtype}:costs={path}",
         model=setting.model,
         workload=workload,
         config=ENGINE,
     )
-    found = validate(real, f"measured:path={path}", POLICIES, 1 if setting.quick else 3)
-    return Outcome({"workload": workload, **document(found)})
+    found = validate(real, f"schedfw/measured:path={path}", POLICIES, 1 if setting.quick else 3)
+    return Outcome({"workload": shown(workload), **document(found)})

@@ -1,17 +1,16 @@
 """Hardware known by measuring it: the file that `schedfw hardware calibrate --out` writes."""
 
-import json
 import math
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import attrs
+import tomli_w
 
 from hwmodels.measured.linear_costs import LinearCosts
 from hwmodels.validators import non_negative, positive, positive_int
-from sched_core import Capacity, InputError, StepOutcome, StepPlan, configure, limits
+from sched_core import Capacity, InputError, StepOutcome, StepPlan, configure, files, limits
 
 
 @attrs.frozen(kw_only=True)
@@ -62,30 +61,18 @@ class Calibration:
 
     def to_toml(self) -> str:
         """The file's text; `read` takes it back."""
-        values = attrs.asdict(self)
-        plain = {k: v for k, v in values.items() if v is not None and not isinstance(v, dict)}
-        lines = _lines(plain)
-        for name in (*TABLES, "error", "setting"):
-            lines += ["", f"[{name}]", *_lines(values[name])]
-        return "\n".join(lines) + "\n"
+        values = {key: value for key, value in attrs.asdict(self).items() if value is not None}
+        tables = {name: values.pop(name) for name in (*TABLES, "error", "setting")}
+        text = tomli_w.dumps(values | tables)
+        return text.encode("utf-8", "replace").decode()  # a path's odd bytes are in no text file
 
 
 TABLES = {"costs": LinearCosts, "memory": Memory}
 
 
-def _lines(table: Mapping[str, Any]) -> list[str]:
-    """TOML of numbers and plain strings, which is that of JSON."""
-    return [f"{key} = {json.dumps(value)}" for key, value in table.items()]
-
-
 def read(path: Path) -> Calibration:
     """The calibration in a file; raises InputError naming file and field."""
-    try:
-        raw = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
-    except ValueError as error:  # that of UTF-8 too
-        raise InputError(f"is not TOML: {error}", file=path) from None
+    raw = files.read_toml(path)
     for name, cls in TABLES.items():
         if isinstance(raw.get(name), dict):
             configure(cls, raw[name], where=f"{path}, [{name}]")  # says which of its keys is wrong

@@ -1,12 +1,10 @@
 """A run again, in the times that its steps took: from the file of `run --record-times`."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
 
-from hwmodels import json_lines
 from hwmodels.measured.linear_costs import LinearCosts
 from hwmodels.validators import positive_int
 from sched_core import (
@@ -17,6 +15,7 @@ from sched_core import (
     StepOutcome,
     StepPlan,
     configure,
+    files,
     limits,
 )
 
@@ -31,7 +30,7 @@ class Replay:
 
     def executor(self, model: str | None, *, block_size: int) -> "ReplayExecutor":
         """The model is as recorded. Raises InputError where the file cannot be used."""
-        rows = json_lines.read(Path(self.path))
+        rows = files.read_json_lines(self.path)
         row, keys = next(rows, (1, None))
         if keys is None:
             raise InputError("is empty", file=self.path, expected="a record of step times")

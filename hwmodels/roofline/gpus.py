@@ -1,9 +1,8 @@
 """GPUs whose steps are priced by the roofline of `hwmodels.roofline.costs`."""
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, ClassVar
 
 import attrs
@@ -11,11 +10,9 @@ import attrs
 from hwmodels import shapes as models
 from hwmodels.roofline.costs import RooflineCosts
 from hwmodels.validators import positive, positive_int, positive_seconds, seconds
-from sched_core import Capacity, InputError, StepLoad, StepOutcome, StepPlan
+from sched_core import Capacity, InputError, StepLoad, StepOutcome, StepPlan, files
 
-GPUS: Mapping[str, Any] = tomllib.loads(
-    files("hwmodels.roofline").joinpath("gpus.toml").read_text("utf-8")
-)
+GPUS: Mapping[str, Any] = files.read_toml(Path(__file__).with_name("gpus.toml"))
 """Constants of each GPU, by the name of its entry point."""
 
 

@@ -1,14 +1,13 @@
 """Measured steps, and how far a hardware model is from them."""
 
-import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
+from sched_core import files
 from sched_core.errors import InputError, UnknownName
 from sched_core.execution.load import StepLoad, mixed_load
 
@@ -65,37 +64,29 @@ def read_steps(path: Path) -> list[MeasuredStep]:
 
     Raises InputError naming file, line, field and value.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            steps = list(_steps(csv.DictReader(lines, strict=True), path))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"is not CSV: {error}", file=path) from None
+    rows = files.read_csv(path)
+    row, header = next(rows, (1, []))
+    _check_header(header, path, row)
+    steps = [_step(header, cells, path, row) for row, cells in rows]
     if not steps:
         raise InputError("holds no measured steps", file=path, expected="at least one row")
     return steps
 
 
-def _steps(reader: "csv.DictReader[str]", path: Path) -> Iterator[MeasuredStep]:
-    _check_header(reader.fieldnames or (), path)
-    for cells in reader:
-        yield _step(cells, path, reader.line_num)
-
-
-def _check_header(header: Sequence[str], path: Path) -> None:
+def _check_header(header: Sequence[str], path: Path, row: int) -> None:
     for column in header:
         if column not in COLUMNS and "_ms" not in column:
-            raise UnknownName("column", column, COLUMNS, where=f"{path}, line 1")
+            raise UnknownName("column", column, COLUMNS, where=f"{path}, line {row}")
     for column in COLUMNS:
         if header.count(column) != 1:
             problem = "column given twice" if column in header else "column missing"
-            raise InputError(problem, file=path, row=1, field=column, expected=", ".join(COLUMNS))
+            raise InputError(problem, file=path, row=row, field=column, expected=", ".join(COLUMNS))
 
 
-def _step(cells: Mapping[Any, Any], path: Path, row: int) -> MeasuredStep:
-    if None in cells or None in cells.values():
+def _step(header: Sequence[str], found: Sequence[str], path: Path, row: int) -> MeasuredStep:
+    if len(found) != len(header):
         raise InputError("more or fewer cells than columns", file=path, row=row)
+    cells = dict(zip(header, found, strict=True))
     sizes = {column: _count(cells, column, path, row) for column in ("tokens", "batch", "kv_len")}
     try:
         load = step_load(cells["kind"], **sizes)

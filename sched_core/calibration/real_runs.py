@@ -1,13 +1,13 @@
 """A workload run for real and in simulation: how far the simulation is off, and in what."""
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 from typing import Any, NamedTuple
 
 import attrs
 
-from sched_core.catalogue.specs import build
+from sched_core.catalogue.specs import build, shown_stack
 from sched_core.errors import InputError
 from sched_core.execution.executor import Executor
 from sched_core.execution.load import StepLoad
@@ -129,19 +129,20 @@ def validate(
     workload = _workload(real)
     at_once = attrs.evolve(simulated, workload=_at_rate(workload, None))
     plan(at_once, policies)  # refuses what is unknown or there twice
+    named = {shown_stack(policy): policy for policy in policies}
     most: float = _summary(at_once)["request_throughput"]
     found = Validation(most, [], [], [])
     price = _pricer(simulated)
     for load, share in LOADS.items():
         same = _at_rate(workload, share * most)
         predicted = {
-            policy: _figures(_summary(attrs.evolve(simulated, workload=same, policy=policy)))
-            for policy in policies
+            name: _figures(_summary(attrs.evolve(simulated, workload=same, policy=policy)))
+            for name, policy in named.items()
         }
-        measured = _in_turns(attrs.evolve(real, workload=same), price, policies, rounds)
+        measured = _in_turns(attrs.evolve(real, workload=same), price, named, rounds)
         found.steps.extend(_step_errors(load, name, runs) for name, runs in measured.items())
         rankings = list(_rankings(load, measured, predicted))
-        found.figures.extend(_compared(rankings, policies))
+        found.figures.extend(_compared(rankings, named))
         found.rankings.extend(row for row in rankings if row.figure in RANKED_BY)
     return found
 
@@ -191,13 +192,13 @@ def _pricer(simulated: Scenario) -> Callable[[StepLoad], float]:
 
 
 def _in_turns(
-    real: Scenario, price: Callable[[StepLoad], float], policies: Sequence[str], rounds: int
+    real: Scenario, price: Callable[[StepLoad], float], named: Mapping[str, str], rounds: int
 ) -> dict[str, list[_Ran]]:
     """The rounds of each policy. One after the other, so that none has the better hour."""
-    runs: dict[str, list[_Ran]] = {policy: [] for policy in policies}
+    runs: dict[str, list[_Ran]] = {name: [] for name in named}
     for _ in range(rounds):
-        for policy in policies:
-            runs[policy].append(_measured(attrs.evolve(real, policy=policy), price))
+        for name, policy in named.items():
+            runs[name].append(_measured(attrs.evolve(real, policy=policy), price))
     return runs
 
 
@@ -250,7 +251,7 @@ def _rankings(
         yield Ranking(load, name, known, simulated)
 
 
-def _compared(rankings: Sequence[Ranking], policies: Sequence[str]) -> Iterator[Compared]:
+def _compared(rankings: Sequence[Ranking], policies: Iterable[str]) -> Iterator[Compared]:
     for policy in policies:
         for row in rankings:
             if rounds := row.measured.get(policy):

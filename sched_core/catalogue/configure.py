@@ -47,34 +47,6 @@ def _require_all(
         )
 
 
-def _structure_bool(value: object, _: type) -> bool:
-    if isinstance(value, bool):
-        return value
-    try:
-        return {"true": True, "false": False}[str(value).lower()]
-    except KeyError:
-        raise ValueError("true or false") from None
-
-
-def _structure_int(value: object, _: type) -> int:
-    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
-        raise ValueError("an integer")
-    return int(value)  # type: ignore[call-overload,no-any-return] # its ValueError is the answer
-
-
-def _structure_float(value: object, _: type) -> float:
-    if isinstance(value, bool) or value != value or str(value).lower() == "nan":
-        raise ValueError("a number")
-    return float(value)  # type: ignore[arg-type] # its ValueError is the answer
-
-
-converter = cattrs.Converter(forbid_extra_keys=True)
-"""Strings and JSON values -> field types, strictly: no 1.5 for an int, no NaN, no yes/no."""
-converter.register_structure_hook(bool, _structure_bool)
-converter.register_structure_hook(int, _structure_int)
-converter.register_structure_hook(float, _structure_float)
-
-
 def _convert(cls: Any, field: "attrs.Attribute[Any]", value: object, where: str) -> Any:
     try:
         kind = _type(cls, field.name)
@@ -86,7 +58,7 @@ def _convert(cls: Any, field: "attrs.Attribute[Any]", value: object, where: str)
     if kind is Any:
         return value
     try:
-        return converter.structure(value, kind)
+        return _CONVERTER.structure(value, kind)
     except Exception as error:  # cattrs raises many kinds; all mean the value does not fit
         raise InputError(
             f"{where}: parameter {field.alias!r} does not fit",
@@ -123,3 +95,31 @@ def _in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))
     return _WORDS.get(kind) or str(kind)
+
+
+def _structure_bool(value: object, _: type) -> bool:
+    if isinstance(value, bool):
+        return value
+    try:
+        return {"true": True, "false": False}[str(value).lower()]
+    except KeyError:
+        raise ValueError("true or false") from None
+
+
+def _structure_int(value: object, _: type) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+        raise ValueError("an integer")
+    return int(value)  # type: ignore[call-overload,no-any-return] # its ValueError is the answer
+
+
+def _structure_float(value: object, _: type) -> float:
+    if isinstance(value, bool) or value != value or str(value).lower() == "nan":
+        raise ValueError("a number")
+    return float(value)  # type: ignore[arg-type] # its ValueError is the answer
+
+
+_CONVERTER = cattrs.Converter(forbid_extra_keys=True)
+"""Strings and JSON values -> field types, strictly: no 1.5 for an int, no NaN, no yes/no."""
+_CONVERTER.register_structure_hook(bool, _structure_bool)
+_CONVERTER.register_structure_hook(int, _structure_int)
+_CONVERTER.register_structure_hook(float, _structure_float)

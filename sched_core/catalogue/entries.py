@@ -1,10 +1,12 @@
 """What is installed: the entry points of a group, each loaded when it is chosen."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache, lru_cache
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any
 
 import attrs
@@ -42,36 +44,6 @@ def plugins(kind: str) -> list[Plugin]:
     return [_loaded(plugin) for plugin in _installed(kind)]
 
 
-def _installed(kind: str) -> list[Plugin]:
-    """The same, none of them loaded: what is not asked for cannot do harm."""
-    found = {
-        (entry.name, *_origin(entry), entry.value): entry
-        for entry in entry_points(group=f"schedfw.{kind}")
-    }
-    return [Plugin(entry.name, kind, *_origin(entry), entry) for _, entry in sorted(found.items())]
-
-
-def _origin(entry: EntryPoint) -> tuple[str, str]:
-    """Name and version of the distribution; `?` where its metadata are damaged."""
-    dist = entry.dist
-    return (dist.name or "?", dist.version or "?") if dist else ("?", "?")
-
-
-def _loaded(plugin: Plugin) -> Plugin:
-    if not _NAME.fullmatch(plugin.name):
-        problem = "its name cannot stand in a spec string; use letters, digits, '-', '_' and '.'"
-        return attrs.evolve(plugin, problem=problem)
-    try:
-        with redirect_stdout(sys.stderr):  # what a module prints is no part of our output
-            cls = plugin.entry.load()
-    except (Exception, SystemExit) as error:  # anything may happen in foreign code
-        return attrs.evolve(plugin, problem=f"{type(error).__name__}: {error}")
-    if isinstance(cls, type) and attrs.has(cls):
-        return attrs.evolve(plugin, cls=cls)
-    problem = f"{plugin.entry.value} is not an attrs class; decorate it with @attrs.define"
-    return attrs.evolve(plugin, problem=problem)
-
-
 def find(kind: str, name: str) -> Plugin:
     """The usable plugin called `name`, or `distribution/name` where two share a name.
 
@@ -104,3 +76,50 @@ def _spellings(installed: Sequence[Plugin]) -> Iterator[str]:
     for plugin in (p for p in installed if _NAME.fullmatch(p.name)):
         alone = _called(plugin.name, installed) == [plugin]
         yield plugin.name if alone else f"{plugin.distribution}/{plugin.name}"
+
+
+def _loaded(plugin: Plugin) -> Plugin:
+    if not _NAME.fullmatch(plugin.name):
+        problem = "its name cannot stand in a spec string; use letters, digits, '-', '_' and '.'"
+        return attrs.evolve(plugin, problem=problem)
+    try:
+        with redirect_stdout(sys.stderr):  # what a module prints is no part of our output
+            cls = plugin.entry.load()
+    except (Exception, SystemExit) as error:  # anything may happen in foreign code
+        return attrs.evolve(plugin, problem=f"{type(error).__name__}: {error}")
+    if isinstance(cls, type) and attrs.has(cls):
+        return attrs.evolve(plugin, cls=cls)
+    problem = f"{plugin.entry.value} is not an attrs class; decorate it with @attrs.define"
+    return attrs.evolve(plugin, problem=problem)
+
+
+def _installed(kind: str) -> Sequence[Plugin]:
+    """The same, none of them loaded: what is not asked for cannot do harm."""
+    return _read(kind, tuple(_dated(place) for place in sys.path))
+
+
+def _dated(place: str) -> tuple[str, int]:
+    """A folder of packages, and when one was last put there or removed, in nanoseconds."""
+    try:
+        return place, os.stat(place or ".").st_mtime_ns
+    except OSError:
+        return place, 0  # importlib passes over it too
+
+
+@lru_cache(maxsize=8)
+def _read(kind: str, _places: tuple[tuple[str, int], ...]) -> Sequence[Plugin]:
+    """Reads the metadata of all that is installed: milliseconds, while a name is looked up for
+    every run. What the places hold is read again when there are others, or one is changed."""
+    origin = cache(_origin)
+    found = {
+        (entry.name, *origin(entry.dist), entry.value): entry
+        for entry in entry_points(group=f"schedfw.{kind}")
+    }
+    return [
+        Plugin(entry.name, kind, *origin(entry.dist), entry) for _, entry in sorted(found.items())
+    ]
+
+
+def _origin(dist: Distribution | None) -> tuple[str, str]:
+    """Name and version of a distribution; `?` where its metadata are damaged."""
+    return (dist.name or "?", dist.version or "?") if dist else ("?", "?")

@@ -14,8 +14,13 @@ _STACK = re.compile(r"(?<![\d.][eE])(?<!=)\+|\+(?!\d)")  # not the plus of 1e+3,
 
 
 def shown(spec: str) -> str:
-    """A spec as reports print it: without the distribution where that is schedfw."""
+    """One part as reports print it: without the distribution where that is schedfw."""
     return spec.removeprefix(_OURS)
+
+
+def shown_stack(spec: str) -> str:
+    """A policy as reports print it, each part likewise."""
+    return "+".join(map(shown, split_stack(spec)))
 
 
 def split_stack(spec: str) -> list[str]:
@@ -61,5 +66,5 @@ def stack(spec: str) -> list[tuple[str, Callable[[], Any]]]:
 def _builder(kind: str, part: str) -> tuple[str, Plugin, Callable[[], Any]]:
     name, params = parse_part(part, what=SINGULAR[kind])
     plugin = find(kind, name)
-    where = f"{SINGULAR[kind]} {name!r}"
+    where = f"{SINGULAR[kind]} {shown(name)!r}"
     return name, plugin, partial(configure, plugin.cls, params, where=where)

@@ -42,7 +42,7 @@ def with_hardware(keys: dict[str, Any]) -> dict[str, Any]:
     if executor is not None:
         keys["hardware"] = executor + (f":device={device}" if device else "")
     if replay is not None:
-        keys["hardware"] = f"recorded:path={replay}"
+        keys["hardware"] = f"schedfw/recorded:path={replay}"
     return keys
 
 

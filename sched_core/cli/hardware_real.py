@@ -8,7 +8,7 @@ import attrs
 
 from sched_core.calibration.real_runs import TIE, Validation, validate
 from sched_core.catalogue.entries import find
-from sched_core.catalogue.specs import build, parse_part
+from sched_core.catalogue.specs import build, parse_part, shown
 from sched_core.cli.output import Format, print_csv, print_json, print_table
 from sched_core.cli.whole_file import whole_file
 from sched_core.config import EngineConfig
@@ -16,10 +16,10 @@ from sched_core.errors import UsageError
 from sched_core.execution.hardware import Measurable
 from sched_core.experiment.scenario import Scenario
 
-POLICIES = ("fcfs", "sjf+predict-oracle", "chunk:size=64")
+POLICIES = ("schedfw/fcfs", "schedfw/sjf+schedfw/predict-oracle", "schedfw/chunk:size=64")
 """What is compared by default: an order, a chunk size, and neither."""
 
-WORKLOAD = "poisson:n=60:prompt_len=16..512:output_len=8..64"
+WORKLOAD = "schedfw/poisson:n=60:prompt_len=16..512:output_len=8..64"
 ENGINE = EngineConfig(
     max_num_batched_tokens=512, max_num_seqs=16, num_gpu_blocks=2000, max_model_len=1024
 )
@@ -48,10 +48,11 @@ def compare(
     """Print what simulation on the measured machine `path` says beside what happens for real."""
     executor = with_costs(executor, path)
     real = Scenario(hardware=executor, model=model, workload=workload, config=ENGINE)
-    found = validate(real, f"measured:path={path}", policies or POLICIES, rounds)
+    found = validate(real, f"schedfw/measured:path={path}", policies or POLICIES, rounds)
     if style == "json":
-        setting = {"hardware": path, "executor": executor, "model": model, "workload": workload}
-        print_json({**setting, "rounds": rounds, "config": attrs.asdict(ENGINE), **document(found)})
+        setting: dict[str, object] = {"hardware": path, "executor": executor, "model": model}
+        setting |= {"workload": shown(workload), "rounds": rounds, "config": attrs.asdict(ENGINE)}
+        print_json(setting | document(found))
     elif style == "csv":
         print_csv(_FIGURES, map(_figure, found.figures))
     else:

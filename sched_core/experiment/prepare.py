@@ -53,7 +53,7 @@ class Run:
         recorder, policy = engine.run(), engine.state.policy
         return Result(
             label=self.label,
-            policy=specs.shown(self.scenario.policy),
+            policy=specs.shown_stack(self.scenario.policy),
             batching=self.scenario.config.batching,
             seed=self.scenario.seed,
             oracle=policy.oracle,
@@ -96,7 +96,7 @@ def plan(
             hardware=hardware,
             block_bytes=capacity.block_bytes,
             workload=workloads[seed],
-            label=specs.shown(policy) + (f" ({mode})" if len(modes) > 1 else ""),
+            label=specs.shown_stack(policy) + (f" ({mode})" if len(modes) > 1 else ""),
         )
         for policy in policies
         for mode in modes
@@ -129,7 +129,7 @@ def _check_choice(policies: Sequence[str], seeds: int) -> None:
         raise InputError("out of range", field="seeds", value=seeds, expected="at least 1")
     if not policies:
         raise InputError("no policy given", field="policies", expected="names such as fcfs")
-    names = [specs.shown(policy) for policy in policies]
+    names = [specs.shown_stack(policy) for policy in policies]
     for policy, name in zip(policies, names, strict=True):
         if names.count(name) > 1:
             raise InputError("a policy is given twice", field="policies", value=policy)

@@ -1,7 +1,5 @@
 """A run as its user describes it: options, or a JSON or TOML file with the same keys."""
 
-import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import attrs
 from attrs.validators import optional
 
+from sched_core import files
 from sched_core.catalogue.configure import configure
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
@@ -92,29 +91,10 @@ def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenari
 
 def read(path: Path) -> dict[str, Any]:
     """The keys and values of a JSON file, or of a TOML one where the name ends in `.toml`."""
-    toml = path.suffix == ".toml"
-    try:
-        text = path.read_text("utf-8")
-        keys = tomllib.loads(text) if toml else json.loads(text, object_pairs_hook=_once)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"is not {'TOML' if toml else 'JSON'}: {error}",
-            file=path,
-            expected="a scenario; a trace is named by a workload",
-        ) from None
+    form = files.read_toml if path.suffix == ".toml" else files.read_json
+    keys = form(path, expected="a scenario; a trace is named by a workload")
     if not isinstance(keys, dict):
         raise InputError("is not a scenario", file=path, expected="an object of keys")
-    return keys
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError where a key stands twice in it."""
-    keys = dict(pairs)
-    if len(keys) < len(pairs):
-        names = [key for key, _ in pairs]
-        raise ValueError(f"key {next(key for key in names if names.count(key) > 1)!r} given twice")
     return keys
 
 

@@ -51,7 +51,13 @@ class Report:
     """Results that share a setting: policies in the order given, the seeds of each in a row."""
 
     setting: dict[str, Any]
+    """What makes the results repeatable, for whoever reads them."""
     results: list[Result]
+
+    @property
+    def seeds(self) -> int:
+        """Under how many seeds each policy ran."""
+        return len({result.seed for result in self.results})
 
     @property
     def summaries(self) -> dict[str, list[dict[str, Any]]]:
@@ -70,7 +76,7 @@ class Report:
 
         With several seeds a policy has one entry per seed, and `differences` are there too.
         """
-        paired = self.setting["seeds"] > 1
+        paired = self.seeds > 1
         return {
             "schema": SCHEMA,
             "setting": self.setting,

@@ -1,25 +1,11 @@
-"""The setting of a report, as lines above its table: enough to run it again."""
+"""The setting of a report in words: enough to run it again."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
 
-Setting = Mapping[str, Any]
-
-
-def setting_lines(setting: Setting) -> Table:
-    """Name and text of every fact; long texts fold."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, text in _facts(setting).items():
-        grid.add_row(name, escape(text))
-    return grid
-
-
-def _facts(setting: Setting) -> dict[str, str]:
+def setting_texts(setting: Mapping[str, Any]) -> dict[str, str]:
+    """Name and text of every fact in `Report.setting`."""
     config = dict(setting["config"])
     config["batching"] = "/".join(setting["batching"])
     blocks, on_host = config.pop("num_gpu_blocks"), config.pop("num_cpu_blocks")

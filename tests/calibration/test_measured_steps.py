@@ -100,7 +100,7 @@ def test_an_unknown_column_says_which_was_meant(file: Path) -> None:
 @pytest.mark.parametrize("content", [HEADER.encode(), HEADER.encode() + b"\xff"])
 def test_a_file_without_rows_is_refused(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    with pytest.raises(InputError, match=r"steps\.csv: (holds no|is not CSV)"):
+    with pytest.raises(InputError, match=r"steps\.csv: (holds no|is not UTF-8)"):
         read_steps(file)
 
 

@@ -69,7 +69,7 @@ def test_rounds_are_taken_in_turns_and_their_median_counts(
     ran: list[str] = []
 
     def slower(scenario: Scenario, **how: Any) -> Any:
-        if "watch" not in how:
+        if "watchers" not in how:
             return simulate(scenario, **how)
         ran.append(scenario.policy)
         step = 0.02 * (1 + len(ran) / 10)

@@ -1,20 +1,26 @@
 """Which plugin a name means, what is loaded for it, and which names can be told apart."""
 
 import json
-from importlib.metadata import EntryPoint
+import shutil
+import sys
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from pathlib import Path
 
 import attrs
 import pytest
 from command_line import schedfw, small
 from installed import Site
 
-from sched_core import InputError, PluginLoadError, UnknownName
+from hwmodels.measured.calibration import Calibration, Memory
+from hwmodels.measured.linear_costs import LinearCosts
+from sched_core import InputError, PluginLoadError, Scenario, UnknownName, simulate
 from sched_core.catalogue import entries
 from sched_core.catalogue.configure import configure
-from sched_core.catalogue.entries import find
+from sched_core.catalogue.entries import find, plugins
 from sched_core.catalogue.specs import build, split_stack
 from sched_core.experiment.scenario import DEFAULT_HARDWARE, DEFAULT_POLICY, DEFAULT_WORKLOAD
 from sched_core.policy.stack import Policy
+from sched_core.watchers.step_times import recorder
 
 POLICY = """
 import attrs
@@ -61,6 +67,31 @@ def test_each_part_of_a_stack_loads_one_entry_point(
         assert loaded == ["constant"]
 
 
+def test_metadata_are_read_again_only_where_something_was_installed(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def counted(group: str) -> EntryPoints:
+        read.append(group)
+        return entry_points(group=group)
+
+    monkeypatch.setattr(entries, "entry_points", counted)
+    for _ in range(3):
+        find("policies", "fcfs")
+    assert read == ["schedfw.policies"]
+    site.install("lab", POLICY, {"mine": "lab:Policy"})
+    for _ in range(3):
+        find("policies", "mine")
+    assert read == ["schedfw.policies"] * 2
+    shutil.rmtree(site.path / "lab-1.0.dist-info")
+    with pytest.raises(UnknownName):
+        find("policies", "mine")
+    monkeypatch.setattr(sys, "path", [str(site.path)])
+    with pytest.raises(UnknownName, match="known: none"):
+        find("policies", "fcfs")
+
+
 def test_what_a_module_prints_while_it_loads_goes_to_stderr(site: Site) -> None:
     site.install("lab-loud", f"print('hello')\n{POLICY}", {"loud": "lab_loud:Policy"})
     for arguments in (("policies", "list"), ("run", "--policy", "loud")):
@@ -92,26 +123,74 @@ def test_a_default_never_clashes(site: Site) -> None:
     assert (result["policy"], result["components"]) == ("fcfs", {"effective_priority": ["fcfs"]})
 
 
+@pytest.fixture
+def namesakes(site: Site) -> None:
+    """Another distribution that has all names of ours."""
+    names = {
+        kind: {plugin.name: "lab:Policy" for plugin in plugins(kind)}
+        for kind in ("policies", "hardware", "workloads")
+    }
+    site.install("lab", POLICY, **names)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A file of `hardware calibrate --out`."""
+    costs, memory = LinearCosts(c0=1e-3, token=2e-5), Memory(whole=10**9, taken=0, per_token=0)
+    found = Calibration(
+        model="tiny", costs=costs, setting={}, error={"held_out": 0.1}, block_size=16,
+        kv_bytes_per_token=100, memory=memory,
+    )  # fmt: skip
+    path = tmp_path / "machine.toml"
+    path.write_text(found.to_toml())
+    return path
+
+
+@pytest.mark.usefixtures("namesakes")
 @pytest.mark.parametrize(
     ("kind", "spec"),
     [("policies", DEFAULT_POLICY), ("hardware", DEFAULT_HARDWARE), ("workloads", DEFAULT_WORKLOAD)],
 )
-def test_every_default_names_its_distribution(
-    kind: str, spec: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours = find(kind, spec.partition(":")[0]).entry
-    other = EntryPoint(ours.name, "nowhere:Thing", f"schedfw.{kind}")
-    monkeypatch.setattr(entries, "entry_points", lambda group: [ours, other])
+def test_every_default_names_its_distribution(kind: str, spec: str) -> None:
     build(kind, spec)
+    with pytest.raises(PluginLoadError, match="is ambiguous"):
+        build(kind, spec.removeprefix("schedfw/"))
+
+
+@pytest.mark.usefixtures("namesakes")
+def test_replayed_times_never_clash(machine: Path, tmp_path: Path) -> None:
+    times, workload = tmp_path / "times.jsonl", "schedfw/poisson:n=5"
+    measured = Scenario(
+        hardware=f"schedfw/measured:path={machine}", model="tiny", workload=workload
+    )
+    with times.open("w") as file:
+        simulate(measured, watch=recorder(file.write))
+    asked = ("run", "--replay-times", times, "--workload", workload)
+    report = json.loads(schedfw(*asked, "--format", "json").stdout)
+    assert report["setting"]["hardware"]["spec"] == f"recorded:path={times}"
+    with pytest.raises(UnknownName, match=r"^hardware 'recorded': unknown parameter"):
+        build("hardware", "schedfw/recorded:paths=x")
+
+
+@pytest.mark.usefixtures("namesakes")
+def test_what_is_measured_against_never_clashes(machine: Path) -> None:
+    asked = ("hardware", "validate", machine, "--executor", "schedfw/constant:step=0.01")
+    done = schedfw(*asked, "--model", "tiny", "--rounds", 1, "--format", "json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["workload"] == "poisson:n=60:prompt_len=16..512:output_len=8..64"
+    labels = ["fcfs", "sjf+predict-oracle", "chunk:size=64"]
+    assert list(dict.fromkeys(row["policy"] for row in found["figures"])) == labels
+    assert all(list(row["simulated"]) == labels for row in found["rankings"])
 
 
 def test_reports_leave_the_distribution_of_schedfw_out() -> None:
     asked = ("--hardware", "schedfw/constant:step=1", "--workload", "schedfw/poisson:n=5")
-    policies = ("--policies", "schedfw/fcfs,sjf", "--num-gpu-blocks", "900", "--format", "json")
-    printed = schedfw("compare", *asked, *policies)
+    policies = ("--policies", "schedfw/fcfs,schedfw/sjf+schedfw/swap")
+    printed = schedfw("compare", *asked, *policies, "--num-gpu-blocks=900", "--format=json")
     assert "schedfw/" not in printed.stdout
     report = json.loads(printed.stdout)
-    assert [result["policy"] for result in report["policies"]] == ["fcfs", "sjf"]
+    assert [result["policy"] for result in report["policies"]] == ["fcfs", "sjf+swap"]
     setting = report["setting"]
     assert setting["hardware"]["spec"] == "constant:step=1"
     assert setting["workload"]["spec"] == "poisson:n=5"
@@ -251,12 +330,8 @@ class Thing:
 
 
 @pytest.mark.parametrize("kind", ["hardware", "workloads"])
-def test_annotations_may_be_text_in_every_kind(
-    kind: str, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site.install("lab", OTHERS, {})
-    entry = EntryPoint("thing", "lab:Thing", f"schedfw.{kind}")
-    monkeypatch.setattr(entries, "entry_points", lambda group: [entry])
+def test_annotations_may_be_text_in_every_kind(kind: str, site: Site) -> None:
+    site.install("lab", OTHERS, {}, **{kind: {"thing": "lab:Thing"}})
     built = build(kind, "thing:step=2:most=3")
     assert (built.step, built.most) == (2.0, 3)
     with pytest.raises(InputError, match=r"found '1\.5'\); expected an integer"):

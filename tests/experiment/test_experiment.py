@@ -51,6 +51,13 @@ def test_the_setting_says_what_ran_on_what() -> None:
     assert (setting["seed"], setting["seeds"], setting["horizon"]) == (0, 1, None)
 
 
+def test_differences_are_there_where_several_seeds_ran_whatever_the_setting_says() -> None:
+    for seeds in (1, 2):
+        report = attrs.evolve(compare(SMALL, ["fcfs", "priority"], seeds=seeds), setting={})
+        assert report.seeds == seeds
+        assert ("differences" in report.document()) == (seeds > 1)
+
+
 def test_a_policy_does_not_depend_on_the_company_it_keeps() -> None:
     alone = compare(SMALL, ["priority"]).document()
     among = compare(SMALL, ["sjf", "priority", "fcfs"]).document()

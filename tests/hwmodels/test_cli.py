@@ -1,12 +1,11 @@
 """`schedfw hardware`: its four commands, for people and for programs."""
 
 import json
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
-import attrs
 import pytest
 from click.testing import CliRunner
+from installed import Site
 
 from hwmodels.roofline.gpus import A100
 from sched_core import InputError, UsageError
@@ -46,25 +45,26 @@ def test_list_shows_each_with_its_origin() -> None:
     assert run("list", "--format", "csv").startswith("name,distribution,version")
 
 
+FUSSY = """
+import attrs
+
 @attrs.frozen
 class Fussy:
-    """Loads, and cannot be made."""
+    '''Loads, and cannot be made.'''
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         raise OSError("no such driver")
+"""
 
 
 @pytest.mark.parametrize(
     ("value", "reason"),
-    [("no_such_module:Thing", "No module named"), (f"{__name__}:Fussy", "no such driver")],
+    [("no_such_module:Thing", "No module named"), ("lab:Fussy", "no such driver")],
 )
-def test_list_shows_what_cannot_be_used(
-    monkeypatch: pytest.MonkeyPatch, value: str, reason: str
-) -> None:
-    broken = EntryPoint("broken", value, "schedfw.hardware")
-    monkeypatch.setattr("sched_core.catalogue.entries.entry_points", lambda group: [broken])
-    (entry,) = json.loads(run("list", "--format", "json"))
-    assert entry["name"] == "broken"
+def test_list_shows_what_cannot_be_used(site: Site, value: str, reason: str) -> None:
+    site.install("lab", FUSSY, {}, hardware={"broken": value})
+    rows = json.loads(run("list", "--format", "json"))
+    (entry,) = [row for row in rows if row["name"] == "broken"]
     assert reason in entry["problem"]
     assert f"cannot be used: {entry['problem']}" in " ".join(run("list").split())
 

@@ -51,6 +51,27 @@ def test_a_calibration_survives_its_file(file: Path) -> None:
     assert read(file) == CALIBRATION
 
 
+ODD_TEXTS = {
+    "emoji 😀": "C:\\new\\table 😀 é \u2028",
+    'a "key"': "quotes \" ' \"\"\" '''",
+    "a.b": "a\tb\r\nc\x00\x1b\x7f\x85",
+    "": "# = [x]",
+}
+
+
+def test_so_do_odd_texts(file: Path) -> None:
+    odd = attrs.evolve(CALIBRATION, model='models/😀 \\ "x"', setting=ODD_TEXTS)
+    file.write_text(odd.to_toml(), "utf-8")
+    assert read(file) == odd
+
+
+def test_bytes_that_are_no_text_become_question_marks(file: Path) -> None:
+    path = b"models/\xff".decode("utf-8", "surrogateescape")
+    odd = attrs.evolve(CALIBRATION, setting={"model_source": path})
+    file.write_text(odd.to_toml(), "utf-8")
+    assert read(file).setting == {"model_source": "models/?"}
+
+
 def test_it_prices_steps_and_says_what_fits(file: Path) -> None:
     executor = Measured(path=str(file)).executor("tiny-llama", block_size=32)
     assert executor.costs.swap_out(1) == pytest.approx(8e-6)  # twice the tokens of 16

@@ -16,15 +16,22 @@ class Site:
     path: Path
 
     def install(
-        self, name: str, code: str, policies: Mapping[str, str], version: str = "1.0"
+        self,
+        name: str,
+        code: str,
+        policies: Mapping[str, str],
+        version: str = "1.0",
+        **others: Mapping[str, str],
     ) -> None:
-        """A distribution with one module, named alike, and entry points of policies."""
+        """A distribution with one module, named alike; entry points of policies and other kinds."""
         module = name.replace("-", "_")
         info = self.path / f"{module}-{version}.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        lines = [f"{policy} = {target}" for policy, target in policies.items()]
-        (info / "entry_points.txt").write_text("\n".join(["[schedfw.policies]", *lines, ""]))
+        lines = []
+        for kind, entries in {"policies": policies, **others}.items():
+            lines += [f"[schedfw.{kind}]", *(f"{key} = {entries[key]}" for key in entries)]
+        (info / "entry_points.txt").write_text("\n".join([*lines, ""]))
         (self.path / f"{module}.py").write_text(code)
 
     def schedfw(self, *arguments: object) -> "subprocess.CompletedProcess[str]":

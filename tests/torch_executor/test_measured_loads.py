@@ -1,6 +1,7 @@
 """Calibration calls prefill what the engine calls so: a fit sees what a simulation is priced by."""
 
 from collections import Counter
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -15,6 +16,7 @@ from sched_core import Engine, EngineConfig, Policy, RequestSpec, StepOutcome, S
 class Comparing(ConstantExecutor):
     """Holds the load of every plan against that of its requests, as calibration sees them."""
 
+    modelled: ClassVar[bool] = False  # it wants the plans
     costs: ConstantCosts
     prompts: dict[str, int]
     emitted: Counter[str] = attrs.field(factory=Counter)
@@ -22,7 +24,7 @@ class Comparing(ConstantExecutor):
 
     def execute(self, plan: StepPlan) -> StepOutcome:
         step = []
-        for share in plan.requests():
+        for share in plan.scheduled:
             emitted = self.emitted[share.id]
             known = self.prompts[share.id] + emitted
             step.append(Part(share.num_computed_tokens, share.num_tokens, known, emitted))

@@ -3,13 +3,12 @@
 import csv
 import io
 import json
-from importlib.metadata import EntryPoint
 
 import pytest
 from click.testing import CliRunner
+from installed import Site
 
 from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, UnknownName, Workload
-from sched_core.catalogue import entries as catalogue
 from sched_core.cli.workloads import workloads
 from sched_core.workload.summary import summarize
 
@@ -105,14 +104,9 @@ def test_list_fits_a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("path=... limit=" in line for line in lines)
 
 
-def test_a_broken_plugin_is_a_row_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = EntryPoint("broken", "no_such_module:Thing", "schedfw.workloads")
-    working = EntryPoint(
-        "poisson", "sched_plugins.workloads.synthetic.generators:Poisson", "schedfw.workloads"
-    )
-    monkeypatch.setattr(catalogue, "entry_points", lambda group: [broken, working])
-    first, second = json.loads(run("list", "--format", "json"))
-    assert first["name"] == "broken"
-    assert "no_such_module" in first["problem"]
-    assert second["problem"] is None
+def test_a_broken_plugin_is_a_row_and_the_others_stay(site: Site) -> None:
+    site.install("lab", "", {}, workloads={"broken": "no_such_module:Thing"})
+    problems = {row["name"]: row["problem"] for row in json.loads(run("list", "--format", "json"))}
+    assert "no_such_module" in problems["broken"]
+    assert problems["poisson"] is None
     assert "cannot be used: ModuleNotFoundError" in run("list")

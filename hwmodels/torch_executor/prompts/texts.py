@@ -9,9 +9,8 @@ from typing import Any, Self
 
 import attrs
 
-from hwmodels import json_lines
 from hwmodels.torch_executor.prompts.prompts import Prompted
-from sched_core import InputError, PluginLoadError, RequestSpec, Workload, configure, limits
+from sched_core import InputError, PluginLoadError, RequestSpec, Workload, configure, files, limits
 
 
 def _no_surrogate(_: object, field: "attrs.Attribute[str]", value: str) -> None:
@@ -112,6 +111,5 @@ def _tokenizer(model: str) -> Any:
 
 def read(path: Path) -> list[Text]:
     """The texts; raises InputError naming file, line and field."""
-    return [
-        configure(Text, keys, where=f"{path}, line {row}") for row, keys in json_lines.read(path)
-    ]
+    lines = files.read_json_lines(path)
+    return [configure(Text, keys, where=f"{path}, line {row}") for row, keys in lines]

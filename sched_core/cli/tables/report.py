@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 import rich_click as click
 from rich.markup import escape
+from rich.table import Table
 
 from sched_core.cli.output import Format, console, print_csv
 from sched_core.cli.tables.figures import difference_tables, summary_tables
 from sched_core.reports.differences import CONFIDENCE
 from sched_core.reports.report import Report
-from sched_core.reports.setting import setting_lines
+from sched_core.reports.setting import setting_texts
 
 
 def print_report(report: Report, style: Format) -> None:
@@ -34,8 +35,8 @@ def _print_records(report: Report) -> None:
 
 def _print_tables(report: Report) -> None:
     page = console()
-    headings, seeds = _headings(report), report.setting["seeds"]
-    page.print(setting_lines(report.setting))
+    headings, seeds = _headings(report), report.seeds
+    page.print(_setting(report))
     if seeds > 1:
         page.print(f"\nmean over {seeds} seeds")
     page.print(*summary_tables(report.summaries, headings, page.width))
@@ -45,6 +46,16 @@ def _print_tables(report: Report) -> None:
         page.print(*difference_tables(report.differences(), headings, page.width))
     for note in _notes(report):
         page.print(f"* {note}")
+
+
+def _setting(report: Report) -> Table:
+    """A line for each fact; long texts fold."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in setting_texts(report.setting).items():
+        grid.add_row(name, escape(text))
+    return grid
 
 
 def _headings(report: Report) -> dict[str, str]:
