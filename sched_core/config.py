@@ -98,3 +98,11 @@ class EngineConfig:
             max_model_len=self.max_model_len or max_model_len,
             max_num_seqs=self.seats,
         )
+
+
+def refuse_unsized(config: EngineConfig) -> None:
+    """Raise InputError if `config` does not say how many blocks the pool holds."""
+    if config.num_gpu_blocks is None:
+        raise InputError(
+            "missing", field="num_gpu_blocks", expected="a number of KV blocks, such as 1000"
+        )

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable, Mapping
 
-from sched_core.config import EngineConfig
-from sched_core.engine.arrivals import Aborts, Arrivals, refusal
+from sched_core.config import EngineConfig, refuse_unsized
+from sched_core.engine.arrivals import Aborts, Arrivals
 from sched_core.engine.leap import leap, may_leap
-from sched_core.errors import InputError, NoProgress, SchedfwError
+from sched_core.engine.servable import refusal, refuse_unservable
+from sched_core.errors import NoProgress, SchedfwError
 from sched_core.execution.executor import Executor
 from sched_core.execution.padding import refuse_unpaid
 from sched_core.execution.plan import StepPlan
@@ -26,8 +27,8 @@ Watcher = Callable[[StepPlan, SchedulerState, list[Request], Mapping[str, str]],
 class Engine:
     """One run of one policy over one workload on one executor.
 
-    `config` must have `num_gpu_blocks` set. Raises InputError when no request of the workload
-    could ever be served.
+    Raises InputError where `config` lacks `num_gpu_blocks`, the executor computes no padding that
+    it asks for, two requests share an id, or none could ever be served.
     """
 
     def __init__(
@@ -42,6 +43,9 @@ class Engine:
         watch: Watcher | None = None,
         leaps: bool = True,
     ) -> None:
+        refuse_unsized(config)
+        refuse_unpaid(executor, config.batching)
+        refuse_unservable(workload, config)
         self.workload = workload
         self.recorder = Recorder()
         self.state = SchedulerState(config, policy, executor.costs, self.recorder, seed)
@@ -56,8 +60,6 @@ class Engine:
         self._rejected: dict[str, str] = {}
         self._idle_steps = 0
         self._now_ns = 0
-        refuse_unpaid(executor, config.batching)
-        _refuse_hopeless(workload, config)
         if hasattr(executor, "initialize_cache"):
             executor.initialize_cache(self.state.kv.num_blocks, config.num_cpu_blocks)
 
@@ -179,22 +181,6 @@ class Engine:
         self.recorder.end_ns = self._now_ns
         self.recorder.prefix_queries = state.kv.prefix_queries
         self.recorder.prefix_hits = state.kv.prefix_hits
-
-
-def _refuse_hopeless(workload: Workload, config: EngineConfig) -> None:
-    """A workload of which no request can be served is a mistake, not a run."""
-    reason = None
-    for spec in workload.requests:
-        reason = refusal(spec, config)
-        if reason is None:
-            return
-    if reason is None:
-        raise InputError("the workload has no request", expected="at least one request")
-    raise InputError(
-        f"no request of the workload can ever be served; the last one: {reason}",
-        expected="requests of at least one prompt and one output token that fit the pool, the "
-        "budget and max_model_len",
-    )
 
 
 def _no_progress(state: SchedulerState) -> NoProgress:
