@@ -6,10 +6,7 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue.specs import build
 from sched_core.errors import UsageError
-from sched_core.execution.hardware import Hardware
-from sched_core.experiment.scenario import Scenario
 
 EXECUTOR_OPTIONS: list[Callable[[Any], Any]] = [
     click.option(
@@ -43,12 +40,3 @@ def with_hardware(keys: dict[str, Any]) -> dict[str, Any]:
     if replay is not None:
         keys["hardware"] = f"recorded:path={replay}"
     return keys
-
-
-def is_modelled(scenario: Scenario) -> bool:
-    """Are its steps only priced, so that they take the same time whenever and wherever they run?"""
-    hardware = build("hardware", scenario.hardware)
-    if not isinstance(hardware, Hardware):
-        return True  # the run refuses it, and says why
-    executor = hardware.executor(scenario.model, block_size=scenario.config.block_size)
-    return getattr(executor, "modelled", False)

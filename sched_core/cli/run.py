@@ -1,6 +1,5 @@
 """`schedfw run`: one policy over one workload."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -8,15 +7,14 @@ from typing import IO, Any
 import rich_click as click
 
 from sched_core.catalogue.specs import shown
-from sched_core.cli.executor_options import is_modelled
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
 from sched_core.cli.tables.ticks import print_ticks
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
-from sched_core.engine.engine import Watcher
 from sched_core.errors import UsageError
-from sched_core.experiment.experiment import simulate
+from sched_core.experiment import experiment
+from sched_core.experiment.prepare import prepare
 from sched_core.watchers.decision_trace import writer
 from sched_core.watchers.step_times import recorder
 from sched_core.watchers.ticks import Ticks
@@ -51,7 +49,8 @@ def run(
     if ticks and style != "table":
         raise UsageError(f"--ticks prints a table; with --format {style} use --decisions FILE")
     scenario = chosen(file, given)
-    if record_times and is_modelled(scenario):
+    prepared = prepare(scenario, [scenario.policy])
+    if record_times and prepared.modelled:
         raise UsageError(
             f"--record-times is for steps that are run; {shown(scenario.hardware)!r} prices them, "
             "and prices them alike every time"
@@ -61,7 +60,7 @@ def run(
             seen = Ticks()
             watchers = ([writer(lines.write)] if lines else []) + ([seen] if ticks else [])
             watchers += [recorder(times.write)] if times else []
-            report = simulate(scenario, watch=_all(watchers))
+            report = experiment.run(prepared, watchers=watchers)
         if ticks:
             print_ticks(seen.ticks, report.results[0].components)
         print_report(report, style)
@@ -69,15 +68,3 @@ def run(
 
 def _written(path: Path | None) -> AbstractContextManager[IO[str] | None]:
     return whole_file(path) if path else nullcontext()
-
-
-def _all(watchers: Sequence[Watcher]) -> Watcher | None:
-    """One watcher that tells all of them; None where there is none."""
-    if len(watchers) < 2:
-        return watchers[0] if watchers else None
-
-    def watch(*step: Any) -> None:
-        for watcher in watchers:
-            watcher(*step)
-
-    return watch

@@ -41,7 +41,8 @@ class Executor(Protocol):
     """Runs, or prices, one step at a time.
 
     A model may set `modelled = True` to say that `execute(plan)` takes `costs.step(plan.load)` and
-    needs nothing else of the plan; the engine then prices undisturbed decodes without making one.
+    needs nothing else of the plan; the engine then prices undisturbed decodes without making one,
+    and one executor serves all runs of a process, as it keeps nothing between them.
     What keeps K and V may have `initialize_cache(num_gpu_blocks, num_cpu_blocks)`: the engine calls
     it once, before the first step.
     What computes the tokens of a plan but no padding sets `pads = False`: `batching=padded` is
