@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sched_core import EngineConfig
-from sched_core.experiment.prepare import plan
+from sched_core.experiment.prepare import prepare
 from sched_core.experiment.scenario import Scenario
 
 POLICY = "schedfw/fcfs+schedfw/chunk:size=512"
@@ -40,8 +40,8 @@ def scenario(requests: int) -> Scenario:
 
 def measure(requests: int, leaps: bool) -> dict[str, Any]:
     """Figures of one run; memory in bytes, of which `run_bytes` came after the workload stood."""
-    _setting, (run,) = plan(scenario(requests), [POLICY])
-    engine = run.engine(leaps=leaps)
+    prepared = prepare(scenario(requests), [POLICY])
+    engine = prepared.engine(prepared.cells[0], leaps=leaps)
     before = peak_bytes()
     start = time.perf_counter()
     recorder = engine.run()

@@ -90,15 +90,6 @@ class EngineConfig:
             else self.max_num_seqs
         )
 
-    def refuse_no_pool(self) -> None:
-        """Raise InputError unless the size of the pool is known."""
-        if self.num_gpu_blocks is None:
-            raise InputError(
-                "an engine needs to know how many KV blocks there are",
-                field="num_gpu_blocks",
-                expected="a number of blocks, such as 1000",
-            )
-
     def with_capacity(self, num_gpu_blocks: int, max_model_len: int | None) -> Self:
         """This configuration with what the device and the model decide filled in."""
         return attrs.evolve(
@@ -106,4 +97,12 @@ class EngineConfig:
             num_gpu_blocks=self.num_gpu_blocks or num_gpu_blocks,
             max_model_len=self.max_model_len or max_model_len,
             max_num_seqs=self.seats,
+        )
+
+
+def refuse_unsized(config: EngineConfig) -> None:
+    """Raise InputError if `config` does not say how many blocks the pool holds."""
+    if config.num_gpu_blocks is None:
+        raise InputError(
+            "missing", field="num_gpu_blocks", expected="a number of KV blocks, such as 1000"
         )

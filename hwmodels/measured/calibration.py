@@ -85,7 +85,8 @@ class Measured:
     """This machine as `hardware calibrate` measured it: steps are priced, not run."""
 
     path: str = attrs.field(
-        validator=limits.text, metadata={"about": "file written by hardware calibrate --out"}
+        validator=limits.text,
+        metadata={"about": "file written by hardware calibrate --out", "file": True},
     )
 
     def executor(self, model: str | None, *, block_size: int) -> "MeasuredExecutor":

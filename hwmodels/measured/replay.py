@@ -25,7 +25,8 @@ class Replay:
     """Every step lasts as long as it did when the run was recorded; another step is an error."""
 
     path: str = attrs.field(
-        validator=limits.text, metadata={"about": "file written by run --record-times"}
+        validator=limits.text,
+        metadata={"about": "file written by run --record-times", "file": True},
     )
 
     def executor(self, model: str | None, *, block_size: int) -> "ReplayExecutor":

@@ -14,6 +14,10 @@ def _given(default: Any, about: str, validator: Any = None) -> Any:
     return attrs.field(default=default, validator=validator, metadata={"about": about})
 
 
+def _file(about: str) -> Any:
+    return attrs.field(default="", metadata={"about": about, "file": True})
+
+
 def _clock(instance: "Torch", field: "attrs.Attribute[Any]", value: str) -> None:
     if value not in ("wall", "cpu"):
         raise InputError("unknown", field=field.name, value=value, expected="wall or cpu")
@@ -41,8 +45,8 @@ class Torch:
     temperature: float = _given(
         0.0, "0 takes the likeliest token, more draws with the seed", limits.Numbers(0, 1e6)
     )
-    costs: str = _given("", "file by hardware calibrate, for policies that compare costs")
-    prompts: str = _given("", "JSONL of texts by request id; without it prompts are random tokens")
+    costs: str = _file("file by hardware calibrate, for policies that compare costs")
+    prompts: str = _file("JSONL of texts by request id; without it prompts are random tokens")
 
     def executor(self, model: str | None, *, block_size: int) -> Executor:
         """An executor for a built-in model, or a directory with config.json and safetensors.

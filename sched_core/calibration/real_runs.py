@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from sched_core.catalogue.specs import build, shown_stack
 from sched_core.errors import InputError
-from sched_core.execution.executor import Executor
 from sched_core.execution.load import StepLoad
 from sched_core.execution.step_record import StepRecord, Watcher
-from sched_core.experiment.experiment import simulate
-from sched_core.experiment.prepare import plan
+from sched_core.experiment.cell import Cell
+from sched_core.experiment.prepare import Prepared, prepare
 from sched_core.experiment.scenario import Scenario
 from sched_core.limits import NANOSECONDS
 from sched_core.workload.source import Workload
@@ -125,33 +123,21 @@ def validate(
     The workload keeps its requests; their arrivals are stretched to the rate. Raises UsageError
     before anything runs, as `simulate` and `compare` do.
     """
-    simulated = attrs.evolve(real, hardware=hardware)
-    workload = _workload(real)
-    at_once = attrs.evolve(simulated, workload=_at_rate(workload, None))
-    plan(at_once, policies)  # refuses what is unknown or there twice
-    named = {shown_stack(policy): policy for policy in policies}
-    most: float = _summary(at_once)["request_throughput"]
+    simulated = prepare(attrs.evolve(real, hardware=hardware), policies)
+    workload = simulated.workloads[real.seed]
+    at_once = simulated.over(_at_rate(workload, None))
+    measured = prepare(attrs.evolve(real, workload=workload), policies)
+    most = _saturation(at_once, real.policy)
     found = Validation(most, [], [], [])
-    price = _pricer(simulated)
     for load, share in LOADS.items():
         same = _at_rate(workload, share * most)
-        predicted = {
-            name: _figures(_summary(attrs.evolve(simulated, workload=same, policy=policy)))
-            for name, policy in named.items()
-        }
-        measured = _in_turns(attrs.evolve(real, workload=same), price, named, rounds)
-        found.steps.extend(_step_errors(load, name, runs) for name, runs in measured.items())
-        rankings = list(_rankings(load, measured, predicted))
-        found.figures.extend(_compared(rankings, named))
+        predicted = _predicted(simulated.over(same))
+        runs = _in_turns(measured.over(same), simulated.executor.costs.step, rounds)
+        found.steps.extend(_step_errors(load, name, ran) for name, ran in runs.items())
+        rankings = list(_rankings(load, runs, predicted))
+        found.figures.extend(_compared(rankings, list(runs)))
         found.rankings.extend(row for row in rankings if row.figure in RANKED_BY)
     return found
-
-
-def _workload(scenario: Scenario) -> Workload:
-    if isinstance(scenario.workload, Workload):
-        return scenario.workload
-    built: Workload = build("workloads", scenario.workload).build(scenario.seed)
-    return built
 
 
 def _at_rate(workload: Workload, rate: float | None) -> Workload:
@@ -168,8 +154,15 @@ def _at_rate(workload: Workload, rate: float | None) -> Workload:
     return attrs.evolve(workload, requests=specs)
 
 
-def _summary(scenario: Scenario, **how: Any) -> Mapping[str, Any]:
-    return simulate(scenario, **how).results[0].summary
+def _saturation(at_once: Prepared, policy: str) -> float:
+    cell = at_once.cells[0]
+    cell = attrs.evolve(cell, scenario=attrs.evolve(cell.scenario, policy=policy))
+    most: float = at_once.execute(cell).summary["request_throughput"]
+    return most
+
+
+def _predicted(simulated: Prepared) -> dict[str, dict[str, float | None]]:
+    return {cell.label: _figures(simulated.execute(cell).summary) for cell in simulated.cells}
 
 
 def _figures(summary: Mapping[str, Any]) -> dict[str, float | None]:
@@ -185,20 +178,14 @@ class _Ran(NamedTuple):
     priced: list[float]
 
 
-def _pricer(simulated: Scenario) -> Callable[[StepLoad], float]:
-    hardware = build("hardware", simulated.hardware)
-    executor: Executor = hardware.executor(simulated.model, block_size=simulated.config.block_size)
-    return executor.costs.step
-
-
 def _in_turns(
-    real: Scenario, price: Callable[[StepLoad], float], named: Mapping[str, str], rounds: int
+    real: Prepared, price: Callable[[StepLoad], float], rounds: int
 ) -> dict[str, list[_Ran]]:
     """The rounds of each policy. One after the other, so that none has the better hour."""
-    runs: dict[str, list[_Ran]] = {name: [] for name in named}
+    runs: dict[str, list[_Ran]] = {cell.label: [] for cell in real.cells}
     for _ in range(rounds):
-        for name, policy in named.items():
-            runs[name].append(_measured(attrs.evolve(real, policy=policy), price))
+        for cell in real.cells:
+            runs[cell.label].append(_measured(real, cell, price))
     return runs
 
 
@@ -218,9 +205,9 @@ class _Priced(Watcher):
             self.priced.append(self._price(record.plan.load))
 
 
-def _measured(real: Scenario, price: Callable[[StepLoad], float]) -> _Ran:
+def _measured(real: Prepared, cell: Cell, price: Callable[[StepLoad], float]) -> _Ran:
     watcher = _Priced(price)
-    figures = _figures(_summary(real, watchers=[watcher]))
+    figures = _figures(real.execute(cell, [watcher]).summary)
     return _Ran(figures, watcher.took, watcher.priced)
 
 

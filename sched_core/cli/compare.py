@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sched_core.catalogue.specs import shown
-from sched_core.cli.executor_options import is_modelled
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
@@ -19,6 +18,7 @@ from sched_core.cli.whole_file import output_option, printed_to
 from sched_core.config import batching_mode
 from sched_core.errors import InputError
 from sched_core.experiment import experiment
+from sched_core.experiment.prepare import prepare
 from sched_core.reports.report import Result
 
 
@@ -52,8 +52,10 @@ def compare(
     **given: Any,
 ) -> None:
     """Compare policies on the SCENARIO file, or on what the options say."""
-    scenario, names = chosen(file, given), policies.split(",")
-    if jobs != 1 and not is_modelled(scenario):
+    scenario = chosen(file, given)
+    modes = [batching_mode(mode) for mode in batching.split(",")] if batching else []
+    prepared = prepare(scenario, policies.split(","), seeds, modes)
+    if jobs != 1 and not prepared.modelled:
         raise InputError(
             f"steps of {shown(scenario.hardware)!r} may be run for real, and side by side they "
             "would disturb each other",
@@ -61,12 +63,9 @@ def compare(
             value=jobs,
             expected="1",
         )
-    modes = [batching_mode(mode) for mode in batching.split(",")] if batching else []
     with printed_to(output):
-        with _progress(len(names) * seeds * max(1, len(modes))) as advance:
-            report = experiment.compare(
-                scenario, names, seeds=seeds, batching=modes, jobs=jobs, on_result=advance
-            )
+        with _progress(len(prepared.cells)) as advance:
+            report = experiment.run_all(prepared, jobs=jobs, on_result=advance)
         print_report(report, style)
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue.specs import build, shown
+from sched_core.catalogue.specs import shown
 from sched_core.errors import InputError, UsageError
-from sched_core.execution.executor import Executor, modelled, record_of
-from sched_core.execution.hardware import Hardware
-from sched_core.experiment.scenario import Scenario
+from sched_core.execution.executor import record_of
+from sched_core.experiment.prepare import Prepared
 
 EXECUTOR_OPTIONS: list[Callable[[Any], Any]] = [
     click.option(
@@ -46,31 +45,15 @@ def with_hardware(keys: dict[str, Any]) -> dict[str, Any]:
     return keys
 
 
-def is_modelled(scenario: Scenario) -> bool:
-    """Are its steps only priced, so that they take the same time whenever and wherever they run?"""
-    executor = _executor(scenario)
-    return executor is None or modelled(executor)
-
-
-def refuse_unrecordable(scenario: Scenario) -> None:
+def refuse_unrecordable(prepared: Prepared) -> None:
     """Raise UsageError where `--record-times` would write nothing that can be replayed."""
-    executor, name = _executor(scenario), shown(scenario.hardware)
-    if executor is None:
-        return
-    if modelled(executor):
+    name = shown(prepared.cells[0].scenario.hardware)
+    if prepared.modelled:
         raise UsageError(
             f"--record-times is for steps that are run; {name!r} prices them, "
             "and prices them alike every time"
         )
     try:
-        record_of(executor.costs)
+        record_of(prepared.executor.costs)
     except InputError as error:
         raise UsageError(f"--record-times is not for {name!r}: {error}") from None
-
-
-def _executor(scenario: Scenario) -> Executor | None:
-    """None for what is no hardware: the run refuses it, and says why."""
-    hardware = build("hardware", scenario.hardware)
-    if not isinstance(hardware, Hardware):
-        return None
-    return hardware.executor(scenario.model, block_size=scenario.config.block_size)

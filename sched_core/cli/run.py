@@ -14,7 +14,8 @@ from sched_core.cli.tables.ticks import print_ticks
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
 from sched_core.errors import UsageError
 from sched_core.execution.step_record import Watcher
-from sched_core.experiment.experiment import simulate
+from sched_core.experiment import experiment
+from sched_core.experiment.prepare import prepare
 from sched_core.watchers.decision_trace import DecisionTrace
 from sched_core.watchers.step_times import StepTimes
 from sched_core.watchers.ticks import Ticks
@@ -49,15 +50,16 @@ def run(
     if ticks and style != "table":
         raise UsageError(f"--ticks prints a table; with --format {style} use --decisions FILE")
     scenario = chosen(file, given)
+    prepared = prepare(scenario, [scenario.policy])
     if record_times:
-        refuse_unrecordable(scenario)
+        refuse_unrecordable(prepared)
     with printed_to(output):
         with _written(decisions) as lines, _written(record_times) as times:
             seen = Ticks()
             watchers: list[Watcher] = [seen] if ticks else []
             watchers += [DecisionTrace.written(lines.write)] if lines else []
             watchers += [StepTimes(times.write)] if times else []
-            report = simulate(scenario, watchers=watchers)
+            report = experiment.run(prepared, watchers=watchers)
         if ticks:
             print_ticks(seen.ticks, report.results[0].components)
         print_report(report, style)

@@ -4,10 +4,11 @@ from collections import deque
 from collections.abc import Sequence
 from math import inf
 
-from sched_core.config import EngineConfig
+from sched_core.config import EngineConfig, refuse_unsized
 from sched_core.engine.agenda import ARRIVES, GIVES_UP, STEP_ENDS, Agenda
-from sched_core.engine.arrivals import Arrivals, refusal, refuse_hopeless
+from sched_core.engine.arrivals import Arrivals
 from sched_core.engine.instance import Instance
+from sched_core.engine.servable import refusal, refuse_unservable
 from sched_core.errors import NoProgress
 from sched_core.execution.executor import Executor, initialize_cache
 from sched_core.execution.step_record import Watcher
@@ -23,8 +24,8 @@ from sched_core.workload.source import Workload
 class Engine:
     """One run of one policy over one workload on one executor.
 
-    `config` must have `num_gpu_blocks` set. Raises InputError where it has not, and when no request
-    of the workload could ever be served.
+    Raises InputError where `config` lacks `num_gpu_blocks`, the executor computes no padding that
+    it asks for, two requests share an id, or none could ever be served.
     """
 
     def __init__(
@@ -39,9 +40,9 @@ class Engine:
         watchers: Sequence[Watcher] = (),
         leaps: bool = True,
     ) -> None:
-        config.refuse_no_pool()
+        refuse_unsized(config)
         refuse_unpaid(executor, config.batching)
-        refuse_hopeless(workload, config)
+        refuse_unservable(workload, config)
         self.workload = workload
         self.instance = Instance(
             config, policy, executor, seed=seed, watchers=watchers, leaps=leaps

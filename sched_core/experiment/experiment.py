@@ -5,18 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from sched_core.config import Batching
 from sched_core.errors import InputError
 from sched_core.execution.step_record import Watcher
-from sched_core.experiment.prepare import Run, plan
+from sched_core.experiment.cell import Cell
+from sched_core.experiment.prepare import Prepared, prepare
 from sched_core.experiment.scenario import Scenario
 from sched_core.reports.report import Report, Result
 
 
 def simulate(scenario: Scenario, *, watchers: Sequence[Watcher] = ()) -> Report:
-    """Run the scenario's own policy; `watchers` are told of every step.
+    """Run the scenario's own policy; each of `watchers` is called after every step.
 
     Raises UsageError before anything runs, PolicyError or NoProgress from the run.
     """
-    setting, (run,) = plan(scenario, [scenario.policy])
-    return Report(setting=setting, results=[run.execute(watchers)])
+    return run(prepare(scenario, [scenario.policy]), watchers=watchers)
 
 
 def compare(
@@ -34,23 +34,47 @@ def compare(
     `jobs` processes (-1: one per core) give the same results as one. `on_result` is called in
     order. Raises UsageError before anything runs, PolicyError or NoProgress from a run.
     """
+    return run_all(prepare(scenario, policies, seeds, batching), jobs=jobs, on_result=on_result)
+
+
+def run(prepared: Prepared, *, watchers: Sequence[Watcher] = ()) -> Report:
+    """Run what was prepared, a single cell."""
+    (cell,) = prepared.cells
+    return Report(setting=prepared.setting, results=[prepared.execute(cell, watchers)])
+
+
+def run_all(
+    prepared: Prepared, *, jobs: int = 1, on_result: Callable[[Result], None] | None = None
+) -> Report:
+    """Run all that was prepared in `jobs` processes; `on_result` is called in order."""
     if jobs != -1 and jobs < 1:
         raise InputError("out of range", field="jobs", value=jobs, expected="at least 1, or -1")
-    setting, runs = plan(scenario, policies, seeds, batching)
     results = []
-    for result in _executed(runs, jobs):
+    for result in _results(prepared, jobs):
         results.append(result)
         if on_result is not None:
             on_result(result)
-    return Report(setting=setting, results=results)
+    return Report(setting=prepared.setting, results=results)
 
 
-def _executed(runs: Sequence[Run], jobs: int) -> Iterator[Result]:
+def _results(prepared: Prepared, jobs: int) -> Iterator[Result]:
     if jobs == 1:
-        return map(Run.execute, runs)
+        return map(prepared.execute, prepared.cells)
+    return _from_processes(prepared.cells, jobs)
+
+
+def _from_processes(cells: Sequence[Cell], jobs: int) -> Iterator[Result]:
+    """The results in order. The cells go out seed by seed, as a process keeps its workload."""
     from joblib import Parallel, delayed  # loads slowly
 
-    answer: Iterator[Result] = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(Run.execute)(run) for run in runs
+    rows = sorted(range(len(cells)), key=lambda row: cells[row].scenario.seed)
+    results = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(Cell.execute)(cells[row]) for row in rows
     )
-    return answer
+    early: dict[int, Result] = {}
+    due = 0
+    for row, result in zip(rows, results, strict=True):
+        early[row] = result
+        while due in early:
+            yield early.pop(due)
+            due += 1

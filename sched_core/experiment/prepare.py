@@ -1,127 +1,136 @@
 """From a scenario to runs that can start: names looked up, numbers filled in, workloads built."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
 from sched_core.catalogue import specs
 from sched_core.config import Batching, EngineConfig
 from sched_core.engine.engine import Engine
-from sched_core.errors import InputError, PluginLoadError
-from sched_core.execution.executor import Capacity, Executor
+from sched_core.engine.servable import refuse_unservable
+from sched_core.errors import InputError
+from sched_core.execution.executor import Capacity, Executor, modelled
 from sched_core.execution.hardware import Hardware
 from sched_core.execution.step_record import Watcher
+from sched_core.experiment import contents
+from sched_core.experiment.cell import Cell
+from sched_core.experiment.named import named_hardware, named_source
 from sched_core.experiment.scenario import Scenario
-from sched_core.metrics.summary import summarize
 from sched_core.policy.stack import Policy
 from sched_core.reports.report import Result
 from sched_core.scheduler.batching import refuse_unpaid
-from sched_core.workload.source import Workload, WorkloadSource
+from sched_core.workload.source import Workload
 
 
 @attrs.frozen(kw_only=True)
-class Run:
-    """One policy on one workload: all that a worker process needs."""
+class Prepared:
+    """Runs of this process, all checked, and what they share: each name is looked up once."""
 
-    scenario: Scenario
-    """With this run's policy and seed, and the size of the pool filled in."""
     hardware: Hardware
-    block_bytes: int
-    workload: Workload
-    label: str
-    """Its column: the policy, and the batching mode where several are compared."""
+    executor: Executor
+    capacity: Capacity
+    workloads: Mapping[int, Workload]
+    """By seed."""
+    modes: Sequence[Batching]
+    cells: Sequence[Cell]
+    """Policy by policy, mode by mode, seed by seed."""
 
-    def engine(self, watchers: Sequence[Watcher] = (), *, leaps: bool = True) -> Engine:
-        """A fresh engine; raises InputError where the workload cannot be served."""
-        scenario = self.scenario
-        return Engine(
-            scenario.config,
-            Policy.from_spec(scenario.policy),
-            self.hardware.executor(scenario.model, block_size=scenario.config.block_size),
-            self.workload,
-            seed=scenario.seed,
-            horizon=scenario.horizon,
-            watchers=watchers,
-            leaps=leaps,
-        )
+    @property
+    def modelled(self) -> bool:
+        """Are steps only priced? Then they take the same time whenever and wherever they run, and
+        the executor keeps nothing from one run to the next."""
+        return modelled(self.executor)
 
-    def execute(self, watchers: Sequence[Watcher] = ()) -> Result:
-        """Run it to its end."""
-        engine = self.engine(watchers)
-        recorder, policy = engine.run(), engine.state.policy
-        return Result(
-            label=self.label,
-            policy=specs.shown_stack(self.scenario.policy),
-            batching=self.scenario.config.batching,
-            seed=self.scenario.seed,
-            oracle=policy.oracle,
-            components=policy.answered(),
-            summary=summarize(
-                recorder,
-                num_blocks=engine.state.kv.num_blocks,
-                block_bytes=self.block_bytes,
-                goodput=self.scenario.goodput,
-            ),
-            recorder=recorder,
-        )
+    def engine(self, cell: Cell, watchers: Sequence[Watcher] = (), *, leaps: bool = True) -> Engine:
+        """A fresh engine for one of the cells."""
+        workload = self.workloads[cell.scenario.seed]
+        return cell.engine(self._executor_of(cell), workload, watchers, leaps=leaps)
+
+    def execute(self, cell: Cell, watchers: Sequence[Watcher] = ()) -> Result:
+        """Run one of the cells to its end."""
+        return cell.run(self._executor_of(cell), self.workloads[cell.scenario.seed], watchers)
+
+    def _executor_of(self, cell: Cell) -> Executor:
+        """The one at hand, or one of its own where it may remember a run."""
+        if self.modelled:
+            return self.executor
+        return _executor(self.hardware, cell.scenario)
+
+    def over(self, workload: Workload) -> Self:
+        """The same on other requests; raises InputError where none can be served."""
+        _check_workload(workload, self.cells[0].scenario)
+        cells = [
+            attrs.evolve(cell, scenario=attrs.evolve(cell.scenario, workload=workload))
+            for cell in self.cells
+        ]
+        return attrs.evolve(self, workloads=dict.fromkeys(self.workloads, workload), cells=cells)
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """What makes the results repeatable."""
+        scenario, hardware = self.cells[0].scenario, self.executor.describe()
+        return {
+            "schedfw": version("schedfw"),
+            "workload": _described(scenario.workload, self.workloads[scenario.seed]),
+            "hardware": {"spec": specs.shown(scenario.hardware), **hardware},
+            "model": hardware.get("model"),
+            "block_bytes": self.capacity.block_bytes,
+            "config": attrs.asdict(scenario.config),
+            "batching": list(self.modes),
+            "seed": scenario.seed,
+            "seeds": len(self.workloads),
+            "horizon": scenario.horizon,
+            "goodput": dict(scenario.goodput),
+        }
 
 
-def plan(
+def prepare(
     scenario: Scenario,
     policies: Sequence[str],
     seeds: int = 1,
     batching: Sequence[Batching] = (),
-) -> tuple[dict[str, Any], list[Run]]:
-    """(the setting, the runs: policy by policy, mode by mode, seed by seed), all checked.
+) -> Prepared:
+    """Each of `policies`, in each mode of `batching`, on each of `seeds` seeds: all checked.
 
-    `batching` are the modes to compare; by default only the scenario's own.
+    By default the mode is the scenario's own. Raises UsageError for what cannot run; no engine is
+    built to find that out.
     """
     _check_choice(policies, seeds)
     modes = list(batching) or [scenario.config.batching]
-    hardware = _plugin("hardware", scenario.hardware, Hardware)
-    executor = hardware.executor(scenario.model, block_size=scenario.config.block_size)
+    hardware = named_hardware(scenario.hardware)
+    executor = _executor(hardware, scenario)
     for mode in modes:
         refuse_unpaid(executor, mode)
     capacity = _capacity(executor, scenario.config)
     ready = attrs.evolve(scenario, config=_filled(scenario, capacity))
-    chosen = range(scenario.seed, scenario.seed + seeds)
-    workloads = {seed: _workload(scenario, seed) for seed in chosen}
-    runs = [
-        Run(
-            scenario=attrs.evolve(
-                ready, policy=policy, seed=seed, config=attrs.evolve(ready.config, batching=mode)
-            ),
-            hardware=hardware,
-            block_bytes=capacity.block_bytes,
-            workload=workloads[seed],
+    workloads = _workloads(ready, range(scenario.seed, scenario.seed + seeds))
+    files = contents.of_files(scenario, policies)
+    cells = [
+        Cell(
+            scenario=_of_cell(ready, policy, mode, seed),
             label=specs.shown_stack(policy) + (f" ({mode})" if len(modes) > 1 else ""),
+            block_bytes=capacity.block_bytes,
+            files=files,
         )
         for policy in policies
         for mode in modes
-        for seed in chosen
+        for seed in workloads
     ]
-    for run in runs[:seeds]:
-        _check_workload(run)
-    return _setting(runs[0], executor, seeds, modes), runs
-
-
-def _capacity(executor: Executor, config: EngineConfig) -> Capacity:
-    return executor.capacity(
-        block_size=config.block_size,
-        gpu_memory_utilization=config.gpu_memory_utilization,
-        max_num_batched_tokens=config.max_num_batched_tokens,
+    return Prepared(
+        hardware=hardware,
+        executor=executor,
+        capacity=capacity,
+        workloads=workloads,
+        modes=modes,
+        cells=cells,
     )
 
 
-def _check_workload(run: Run) -> None:
-    try:
-        run.engine()
-    except InputError as error:
-        named = specs.shown(str(run.scenario.workload))
-        place = run.workload.description.get("path") or f"workload {named!r}"
-        raise InputError(f"{place}: {error}") from None
+def _of_cell(scenario: Scenario, policy: str, mode: Batching, seed: int) -> Scenario:
+    config = attrs.evolve(scenario.config, batching=mode)
+    return attrs.evolve(scenario, policy=policy, seed=seed, config=config)
 
 
 def _check_choice(policies: Sequence[str], seeds: int) -> None:
@@ -136,13 +145,16 @@ def _check_choice(policies: Sequence[str], seeds: int) -> None:
         Policy.from_spec(policy)
 
 
-def _plugin(kind: str, spec: str, contract: type) -> Any:
-    component = specs.build(kind, spec)
-    if not isinstance(component, contract):
-        raise PluginLoadError(
-            f"{spec!r} of group schedfw.{kind} does not keep the contract {contract.__name__}"
-        )
-    return component
+def _executor(hardware: Hardware, scenario: Scenario) -> Executor:
+    return hardware.executor(scenario.model, block_size=scenario.config.block_size)
+
+
+def _capacity(executor: Executor, config: EngineConfig) -> Capacity:
+    return executor.capacity(
+        block_size=config.block_size,
+        gpu_memory_utilization=config.gpu_memory_utilization,
+        max_num_batched_tokens=config.max_num_batched_tokens,
+    )
 
 
 def _filled(scenario: Scenario, capacity: Capacity) -> EngineConfig:
@@ -157,35 +169,32 @@ def _filled(scenario: Scenario, capacity: Capacity) -> EngineConfig:
     return scenario.config.with_capacity(blocks, capacity.max_model_len)
 
 
-def _workload(scenario: Scenario, seed: int) -> Workload:
-    if isinstance(scenario.workload, Workload):
-        return scenario.workload
-    built: Workload = _plugin("workloads", scenario.workload, WorkloadSource).build(seed)
-    return built
+def _workloads(scenario: Scenario, seeds: Iterable[int]) -> dict[int, Workload]:
+    """What each seed draws, each servable; listed requests are the same under all."""
+    named = scenario.workload
+    if isinstance(named, Workload):
+        found = dict.fromkeys(seeds, named)
+    else:
+        source = named_source(named)
+        found = {seed: source.build(seed) for seed in seeds}
+    for workload in found.values():
+        _check_workload(workload, scenario)
+    return found
 
 
-def _spec(workload: str | Workload) -> str | None:
-    return None if isinstance(workload, Workload) else specs.shown(workload)
+def _check_workload(workload: Workload, scenario: Scenario) -> None:
+    try:
+        refuse_unservable(workload, scenario.config)
+    except InputError as error:
+        named = specs.shown(str(scenario.workload))
+        place = workload.description.get("path") or f"workload {named!r}"
+        raise InputError(f"{place}: {error}") from None
 
 
-def _setting(run: Run, executor: Executor, seeds: int, modes: Sequence[Batching]) -> dict[str, Any]:
-    """What makes the results repeatable."""
-    scenario, workload, hardware = run.scenario, run.workload, executor.describe()
+def _described(named: str | Workload, workload: Workload) -> dict[str, Any]:
     return {
-        "schedfw": version("schedfw"),
-        "workload": {
-            "spec": _spec(scenario.workload),
-            "requests": len(workload.requests),
-            "dropped": {why: count for why, count in workload.dropped.items() if count},
-            **workload.description,
-        },
-        "hardware": {"spec": specs.shown(scenario.hardware), **hardware},
-        "model": hardware.get("model"),
-        "block_bytes": run.block_bytes,
-        "config": attrs.asdict(scenario.config),
-        "batching": list(modes),
-        "seed": scenario.seed,
-        "seeds": seeds,
-        "horizon": scenario.horizon,
-        "goodput": dict(scenario.goodput),
+        "spec": None if isinstance(named, Workload) else specs.shown(named),
+        "requests": len(workload.requests),
+        "dropped": {why: count for why, count in workload.dropped.items() if count},
+        **workload.description,
     }

@@ -24,7 +24,7 @@ def document(scenario: Scenario, policy: str | None) -> dict[str, Any]:
         "seed": scenario.seed,
         "horizon": scenario.horizon,
         "config": _changed(scenario.config, attrs.fields(EngineConfig)),
-        "requests": [_request(spec) for spec in scenario.workload.requests],
+        "requests": [listed_request(spec) for spec in scenario.workload.requests],
     }
     return {key: value for key, value in keys.items() if value or key == "requests"}
 
@@ -42,7 +42,8 @@ def _changed(thing: Any, fields: Iterable["attrs.Attribute[Any]"]) -> dict[str, 
     return {f.name: values[f.name] for f in fields if values[f.name] != f.default}
 
 
-def _request(spec: RequestSpec) -> dict[str, Any]:
+def listed_request(spec: RequestSpec) -> dict[str, Any]:
+    """A request as the keys under which a scenario file lists it."""
     keys = _changed(spec, attrs.fields(RequestSpec))
     prefix = keys.pop("prefix", None)
     if isinstance(prefix, SharedPrefix):

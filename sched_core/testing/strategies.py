@@ -8,7 +8,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from sched_core.config import EngineConfig
-from sched_core.engine.arrivals import refusal
+from sched_core.engine.servable import refusal
 from sched_core.experiment.scenario import ONE_STEP_A_SECOND, Scenario
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import RequestSpec, SharedPrefix

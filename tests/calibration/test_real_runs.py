@@ -1,16 +1,19 @@
 """Real runs beside simulated ones, with a model of constant time in the place of the real one."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import attrs
 import pytest
 
+from hwmodels.constant import Constant
 from sched_core import InputError, UsageError
-from sched_core.calibration import real_runs
 from sched_core.calibration.real_runs import LOADS, Ranking, validate
 from sched_core.config import EngineConfig
-from sched_core.experiment.experiment import simulate
+from sched_core.execution.step_record import Watcher
+from sched_core.experiment.cell import Cell
+from sched_core.experiment.prepare import Prepared
 from sched_core.experiment.scenario import Scenario
+from sched_core.reports.report import Result
 
 SCENARIO = Scenario(
     hardware="constant:step=0.02",
@@ -57,7 +60,7 @@ def test_a_workload_without_arrivals_is_refused() -> None:
 def test_what_cannot_be_compared_is_refused_before_anything_runs(
     policies: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(real_runs, "simulate", None)
+    monkeypatch.setattr(Prepared, "execute", None)
     with pytest.raises(UsageError, match=r"given twice|unknown|no policy"):
         validate(SCENARIO, SCENARIO.hardware, policies)
 
@@ -68,14 +71,17 @@ def test_rounds_are_taken_in_turns_and_their_median_counts(
     """A machine that gets a tenth slower with every run."""
     ran: list[str] = []
 
-    def slower(scenario: Scenario, **how: Any) -> Any:
-        if "watchers" not in how:
-            return simulate(scenario, **how)
-        ran.append(scenario.policy)
-        step = 0.02 * (1 + len(ran) / 10)
-        return simulate(attrs.evolve(scenario, hardware=f"constant:step={step}"), **how)
+    usual = Prepared.execute
 
-    monkeypatch.setattr(real_runs, "simulate", slower)
+    def slower(prepared: Prepared, cell: Cell, watchers: Sequence[Watcher] = ()) -> Result:
+        if watchers:
+            ran.append(cell.scenario.policy)
+            step = 0.02 * (1 + len(ran) / 10)
+            executor = Constant(step).executor(None, block_size=16)
+            prepared = attrs.evolve(prepared, executor=executor)
+        return usual(prepared, cell, watchers)
+
+    monkeypatch.setattr(Prepared, "execute", slower)
     found = validate(SCENARIO, SCENARIO.hardware, ["fcfs", "sjf+predict-oracle"], rounds=3)
     assert ran == ["fcfs", "sjf+predict-oracle"] * 6
     (row,) = (

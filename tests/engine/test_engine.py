@@ -94,6 +94,23 @@ def test_a_workload_of_which_nothing_fits_is_refused() -> None:
         serve([])
 
 
+@pytest.mark.parametrize(
+    ("settings", "specs", "message"),
+    [
+        ({"num_gpu_blocks": None}, "A(4,4,@0)", "'num_gpu_blocks': missing; expected a number of"),
+        ({}, "A(4,4,@0) A(4,4,@1)", "number 2 has the id of an earlier one"),
+        ({}, "A(0,4,@0)", "no request .* ever be served; the last one: empty prompt"),
+    ],
+)
+def test_what_cannot_run_is_refused_as_the_engine_is_built(
+    settings: dict[str, None], specs: str, message: str
+) -> None:
+    config = config_of(settings)
+    executor = Constant().executor(None, block_size=config.block_size)
+    with pytest.raises(InputError, match=message):
+        Engine(config, Policy([]), executor, Workload(requests(specs)))
+
+
 class Refuses:
     """Admits nobody."""
 

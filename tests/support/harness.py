@@ -8,8 +8,8 @@ import attrs
 
 from hwmodels.constant import Constant
 from sched_core.config import EngineConfig
-from sched_core.engine.arrivals import refusal
 from sched_core.engine.engine import Engine
+from sched_core.engine.servable import refusal
 from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.limits import NANOSECONDS
 from sched_core.metrics.recorder import STATES

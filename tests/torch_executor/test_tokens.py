@@ -10,7 +10,7 @@ from torch_storms import PROMPTS, STORM, storm
 
 from sched_core import EngineConfig, Policy, RequestSpec
 from sched_core.catalogue.entries import plugins
-from sched_core.engine.arrivals import refusal
+from sched_core.engine.servable import refusal
 from sched_core.testing.random_policies import policies
 from sched_core.testing.strategies import configs
 

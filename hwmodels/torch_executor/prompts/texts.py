@@ -36,8 +36,12 @@ class Text:
 class Texts:
     """Requests with real prompts, for the torch executor (JSON lines)."""
 
-    path: str = attrs.field(metadata={"about": "JSON lines: id, prompt, arrival, output_len"})
-    model: str = attrs.field(metadata={"about": "directory of the model, with its tokenizer"})
+    path: str = attrs.field(
+        metadata={"about": "JSON lines: id, prompt, arrival, output_len", "file": True}
+    )
+    model: str = attrs.field(
+        metadata={"about": "directory of the model, with its tokenizer", "file": True}
+    )
 
     def build(self, seed: int) -> Workload:
         """The file's requests; `seed` changes nothing."""

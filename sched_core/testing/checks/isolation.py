@@ -6,7 +6,7 @@ from random import Random
 
 import attrs
 
-from sched_core.engine.arrivals import refusal
+from sched_core.engine.servable import refusal
 from sched_core.testing.checks.registry import check
 from sched_core.testing.compare_runs import of_steps
 from sched_core.testing.fake_clock import ClockAndSeed

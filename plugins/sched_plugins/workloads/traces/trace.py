@@ -63,7 +63,7 @@ class Selection:
     shifted to start at 0 and scaled. The whole file is read, and checked, whatever is kept of it.
     """
 
-    path: str = attrs.field(validator=limits.text)
+    path: str = attrs.field(validator=limits.text, metadata={"file": True})
     limit: int | None = attrs.field(default=None, validator=optional(limits.COUNTS))
     """Keep the first so many requests."""
     window: str | None = attrs.field(default=None, validator=optional(parsed_by(parse_window)))

@@ -1,0 +1,83 @@
+"""The key of a run: equal where the result must be equal, in any process, on any machine."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from sched_core.experiment import contents
+from sched_core.experiment.contents import Part
+from sched_core.experiment.scenario import Scenario
+from sched_core.experiment.scenario_text import listed_request
+from sched_core.reports.report import SCHEMA
+from sched_core.workload.source import Workload
+
+
+def key(scenario: Scenario, files: Mapping[str, str]) -> str:
+    """The sha256 of all that the result depends on. `files` are the digests of those it names.
+
+    No path and no date is part of it: a file counts by its bytes, a plugin by its distribution,
+    version and source.
+    """
+    return _digest(
+        {
+            "schema": SCHEMA,
+            "schedfw": version("schedfw"),
+            "source": contents.of_source("sched_core"),
+            "policy": _named("policies", scenario.policy, files),
+            "hardware": _named("hardware", scenario.hardware, files),
+            "model": _model(scenario.model, files),
+            "workload": _workload(scenario.workload, files),
+            "config": attrs.asdict(scenario.config),
+            "seed": scenario.seed,
+            "horizon": scenario.horizon,
+            "goodput": dict(scenario.goodput),
+        }
+    )
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _named(kind: str, spec: str, files: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [_component(part, files) for part in contents.parts(kind, spec)]
+
+
+def _component(part: Part, files: Mapping[str, str]) -> dict[str, Any]:
+    plugin = part.plugin
+    return {
+        "name": plugin.name,
+        "distribution": plugin.distribution,
+        "version": plugin.version,
+        "source": contents.of_source(plugin.cls.__module__),
+        "parameters": {name: _parameter(part, name, files) for name in part.parameters},
+    }
+
+
+def _parameter(part: Part, name: str, files: Mapping[str, str]) -> object:
+    """A file counts by its bytes alone where the plugin says that the value is one; where it only
+    looks so (a file may be called `64`), by both."""
+    value = part.parameters[name]
+    if value not in files:
+        return value
+    return {"file": files[value]} if part.is_file(name) else {"value": value, "file": files[value]}
+
+
+def _model(model: str | None, files: Mapping[str, str]) -> object:
+    """A folder is the model's name in results; where it stands changes nothing."""
+    if model is None or model not in files:
+        return model
+    return {"name": Path(model).name, "file": files[model]}
+
+
+def _workload(workload: str | Workload, files: Mapping[str, str]) -> object:
+    if isinstance(workload, str):
+        return _named("workloads", workload, files)
+    rows = [listed_request(spec) for spec in workload.requests]
+    return {"listed": _digest(rows), "max_concurrency": workload.max_concurrency}

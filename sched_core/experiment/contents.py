@@ -1,0 +1,112 @@
+"""The content of what a scenario names: files and plugins, as digests of their bytes.
+
+The same content has the same digest wherever it lies, on any machine.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from sched_core.catalogue.entries import SINGULAR, Plugin, find
+from sched_core.catalogue.specs import parse_part, split_stack
+from sched_core.errors import InputError
+from sched_core.experiment.scenario import Scenario
+
+LARGE = 64 * 2**20
+"""Bytes. A larger file of a model's folder counts by its size: weights would take minutes."""
+_COMPILED = (".pyc", ".so", ".pyd")
+
+
+@attrs.frozen
+class Part:
+    """A component as a spec names it."""
+
+    plugin: Plugin
+    parameters: dict[str, str]
+
+    def is_file(self, name: str) -> bool:
+        """Does the plugin say that this parameter stands for a file or a folder?"""
+        fields = {field.alias: field for field in attrs.fields(self.plugin.cls)}
+        return bool(fields[name].metadata.get("file"))
+
+
+def parts(kind: str, spec: str) -> list[Part]:
+    """The components that `spec` names; only policies can be several."""
+    pieces = split_stack(spec) if kind == "policies" else [spec]
+    named = [parse_part(piece, what=SINGULAR[kind]) for piece in pieces]
+    return [Part(find(kind, name), parameters) for name, parameters in named]
+
+
+def of_files(scenario: Scenario, policies: Iterable[str]) -> dict[str, str]:
+    """The digest of every file that the scenario or one of `policies` names, by its path as
+    given."""
+    named = set(_named_files(scenario, policies))
+    return {path: _digest(Path(path)) for path in sorted(named)}
+
+
+def _named_files(scenario: Scenario, policies: Iterable[str]) -> Iterator[str]:
+    found = [part for policy in policies for part in parts("policies", policy)]
+    found += parts("hardware", scenario.hardware)
+    if isinstance(scenario.workload, str):
+        found += parts("workloads", scenario.workload)
+    for part in found:
+        for name, value in part.parameters.items():
+            if os.path.isfile(value) or (part.is_file(name) and os.path.isdir(value)):
+                yield value
+    if scenario.model is not None and os.path.exists(scenario.model):
+        yield scenario.model
+
+
+def _digest(path: Path) -> str:
+    """That of a file's bytes, or of a folder's files: by name, each by its bytes or size."""
+    try:
+        if not path.is_dir():
+            return _of_bytes(path)
+        files = sorted(file for file in path.iterdir() if file.is_file())
+        return _of_all(
+            (file.name, str(size) if (size := file.stat().st_size) > LARGE else _of_bytes(file))
+            for file in files
+        )
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+
+
+def _of_bytes(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _of_all(named: Iterable[tuple[str, str]]) -> str:
+    whole = hashlib.sha256()
+    for name, content in named:
+        whole.update(f"{name}\0{content}\0".encode(errors="surrogateescape"))
+    return whole.hexdigest()
+
+
+@cache
+def of_source(module: str) -> str:
+    """The digest of all source and data of the package that `module` is part of.
+
+    An editable install changes under one version, and a plugin imports its neighbours.
+    """
+    package = find_spec(module.partition(".")[0])
+    if package is not None and package.origin is None:  # a namespace: others live in it too
+        package = find_spec(module)
+    if package is None or package.origin is None:
+        return ""
+    if package.submodule_search_locations is None:
+        return _of_bytes(Path(package.origin))
+    root = Path(package.origin).parent
+    return _of_all((file.relative_to(root).as_posix(), _of_bytes(file)) for file in _sources(root))
+
+
+def _sources(root: Path) -> list[Path]:
+    """Compiled files differ between machines and say nothing new."""
+    files: Any = (Path(folder, name) for folder, _, names in os.walk(root) for name in names)
+    return sorted(file for file in files if file.suffix not in _COMPILED)
