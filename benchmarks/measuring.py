@@ -57,12 +57,13 @@ def work_done(run: Engine) -> dict[str, int]:
     return run.counts() | {name: getattr(run.recorder, name) for name in sums}
 
 
-def repeated(once: Callable[[], float], *, most: int, enough: float = 1.0) -> float:
-    """The median of several measurements, fewer where they take `enough` seconds together."""
-    seconds = [once()]
-    while len(seconds) < most and sum(seconds) < enough:
-        seconds.append(once())
-    return statistics.median(seconds)
+def until_enough(once: Callable[[], float], *, most: int, enough: float = 1.0) -> float:
+    """The median of `most` measurements, of fewer where `enough` seconds are spent before."""
+    start = time.perf_counter()
+    found = [once()]
+    while len(found) < most and time.perf_counter() - start < enough:
+        found.append(once())
+    return statistics.median(found)
 
 
 def peak_bytes() -> int:
