@@ -48,6 +48,7 @@ def measure(requests: int, rate: float, leaps: bool, policy: str = COMMON_POLICY
         "finished": done["finished"],
         "steps": done["steps"],
         "busy_seconds": done["busy_ns"] / 1e9,
+        "simulated_seconds": done["end_ns"] / 1e9,
         "seconds": seconds,
         "requests_per_second": requests / seconds,
         "steps_per_second": done["steps"] / seconds,

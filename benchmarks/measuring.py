@@ -53,7 +53,7 @@ def timed(work: Callable[[], object]) -> float:
 
 def work_done(run: Engine) -> dict[str, int]:
     """What a run has done so far: who is where, and the sums of its steps."""
-    sums = ("steps", "preemptions", "swap_outs", "peak_running", "prefix_hits", "busy_ns")
+    sums = ("steps", "preemptions", "swap_outs", "peak_running", "prefix_hits", "busy_ns", "end_ns")
     return run.counts() | {name: getattr(run.recorder, name) for name in sums}
 
 
