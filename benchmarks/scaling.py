@@ -4,7 +4,8 @@
 
 In each row of a table only what its range names grows. Figures are microseconds of wall clock per
 finished request, of the run alone; `growth` is the largest of them over the one at the smallest
-size, and marked where it is more than 1.5. Each point runs in a process of its own.
+size, and marked where it is more than 1.5. Memory is what the process grew by in the run, at the
+largest size. Each point runs in a process of its own.
 """
 
 import json
@@ -118,14 +119,16 @@ def _table(name: str, points: list[dict[str, Any]]) -> Table:
     for size in dict.fromkeys(point["size"] for point in points):
         shown.add_column(f"{size:,}", justify="right")
     shown.add_column("growth", justify="right")
-    shown.add_column("bytes per request", justify="right")
+    whole_runs = not RANGES[name].served
+    if whole_runs:
+        shown.add_column("bytes per request", justify="right")
     for load in dict.fromkeys(point["load"] for point in points):
         row = [point for point in points if point["load"] == load]
         grown = growth(row)
         costs = [f"{point['us_per_request']:,.0f}" for point in row]
         mark = " !" if grown > GOAL else "  "
-        memory = f"{row[-1]['bytes_per_request']:,.0f}"
-        shown.add_row(load, *costs, f"{grown:.2f}{mark}", memory)
+        memory = [f"{row[-1]['bytes_per_request']:,.0f}"] if whole_runs else []
+        shown.add_row(load, *costs, f"{grown:.2f}{mark}", *memory)
     return shown
 
 
