@@ -49,6 +49,10 @@ class Instance:
             and policy.declares.may_leap
             and not any(watcher.single_steps for watcher in watchers)
         )
+        # which blocks decodes hold shows in plans, and in what the prefix cache forgets
+        self.state.kv.by_count = (
+            self._modelled and not watchers and not config.enable_prefix_caching
+        )
         self._plan: StepPlan | None = None
         """Of the step in flight, if anybody reads it."""
         self._steps = steps_of(executor.costs)

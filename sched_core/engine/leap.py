@@ -7,7 +7,6 @@ short. Its last step has begun only: what comes of it is taken in when it ends.
 """
 
 from collections.abc import Callable
-from itertools import groupby
 
 from sched_core.execution.load import StepLoad, decode_load
 from sched_core.metrics.recorder import Recorder
@@ -42,58 +41,36 @@ def leap(
 
     All but the last are over then. None are begun where blocks are short at once.
     """
-    lockstep, now, left = state.lockstep, state.now_ns, state.lockstep.ticks_left()
-    emitted, taken = lockstep.emitted_ns, _Blocks(state)
-    durations: list[int] = []
+    lockstep, kv = state.lockstep, state.kv
+    size, left = lockstep.size, lockstep.ticks_left()
+    now, free, durations = state.now_ns, kv.free_blocks, list[int]()
+    used, block_ns = kv.num_blocks - free, 0
     while left and now < until_ns:
-        most = min(left, LONGEST, (until_ns - now) // step_ns + 2)
-        load = decode_load(lockstep.size, lockstep.context + len(durations) * lockstep.size)
+        most = min(left, LONGEST, (until_ns - now) // step_ns + 2)  # a guess: priced in vain if low
+        load = decode_load(size, lockstep.context + len(durations) * size)
         for duration in price(load, int(most)):
             if now >= until_ns:
                 break
-            if not taken.grow(len(durations), duration):
-                left = 0
-                break
-            durations.append(duration)
+            if due := lockstep.num_due(len(durations)):
+                if due > free:
+                    left = 0
+                    break
+                if not kv.by_count:
+                    for request in lockstep.due(len(durations)):
+                        kv.grow_one(request)
+                free -= due
+                used += due
             now += duration
+            block_ns += used * duration
+            durations.append(duration)
             left -= 1
     if durations:
-        _record(state, recorder, durations, taken, emitted)
+        if kv.by_count:
+            kv.owed += kv.free_blocks - free
+        recorder.leap(durations, block_ns, used, len(state.waiting), size)
+        recorder.gaps_of_leap(state.now_ns - lockstep.emitted_ns, durations, size)
         state.now_ns = now - durations[-1]
         if len(durations) > 1:
             lockstep.advance(state.now_ns, len(durations) - 1)
             state.step += len(durations) - 1
     return durations
-
-
-class _Blocks:
-    """Memory taken on the way."""
-
-    __slots__ = ("_kv", "_lockstep", "block_ns", "used")
-
-    def __init__(self, state: SchedulerState) -> None:
-        self._kv, self._lockstep = state.kv, state.lockstep
-        self.used = self._kv.num_blocks - self._kv.free_blocks
-        self.block_ns = 0
-
-    def grow(self, ahead: int, duration_ns: int) -> bool:
-        """The blocks for the step so many ticks ahead; False if they are short."""
-        due = self._lockstep.num_due(ahead)
-        if due:
-            if due > self._kv.free_blocks:
-                return False
-            for request in self._lockstep.due(ahead):
-                self._kv.grow_one(request)
-            self.used += due
-        self.block_ns += self.used * duration_ns
-        return True
-
-
-def _record(
-    state: SchedulerState, recorder: Recorder, durations: list[int], taken: _Blocks, emitted: int
-) -> None:
-    size = state.lockstep.size
-    recorder.leap(durations, taken.block_ns, taken.used, len(state.waiting), size)
-    recorder.gaps(state.now_ns + durations[0] - emitted, size)
-    for gap, alike in groupby(durations[1:]):
-        recorder.gaps(gap, size * len(list(alike)))

@@ -20,6 +20,10 @@ class KVCache:
         self.caching = caching
         self.device = BlockPool(num_blocks)
         self.host = BlockPool(num_host_blocks)
+        self.by_count = False
+        """Are the blocks that decodes take only counted, since nobody reads which they are?"""
+        self.owed = 0
+        """Blocks counted so, which no table holds yet: `settle`."""
         self._host_leaving: list[list[int]] = []  # tables that this step copies to the device
         self.prefix_queries = 0
         self.prefix_hits = 0
@@ -27,7 +31,7 @@ class KVCache:
     @property
     def free_blocks(self) -> int:
         """Device blocks that can be taken."""
-        return self.device.num_free
+        return self.device.num_free - self.owed
 
     @property
     def free_host_blocks(self) -> int:
@@ -120,7 +124,7 @@ class KVCache:
     def grow(self, request: Request, tokens: int) -> bool:
         """Extend a running request's table to hold `tokens` tokens; False if blocks are short."""
         missing = -(-tokens // self.block_size) - len(request.blocks)
-        if missing > self.device.num_free:
+        if missing > self.device.num_free - self.owed:
             return False
         if missing > 0:
             request.blocks += self.device.take(missing)
@@ -130,7 +134,16 @@ class KVCache:
 
     def grow_one(self, request: Request) -> None:
         """Give a decode its next block; one must be free."""
-        request.blocks.append(self.device.take_one())
+        if self.by_count:
+            self.owed += 1
+        else:
+            request.blocks.append(self.device.take_one())
+
+    def settle(self, request: Request, tokens: int) -> None:
+        """Make the table of a request that holds `tokens` tokens whole."""
+        if self.owed and (missing := self.blocks_for(tokens) - len(request.blocks)) > 0:
+            request.blocks += self.device.take(missing)
+            self.owed -= missing
 
     def admit(self, request: Request, hits: Sequence[int], tokens: int) -> None:
         """Build a table of `tokens` tokens on top of `hits`; the blocks must be free."""
@@ -150,6 +163,8 @@ class KVCache:
         # decodes fill blocks unregistered (`grow_one`): what is full by now stays findable
         self.register(request, min(request.computed, len(request.blocks) * self.block_size))
         request.hits_version = -1
+        if self.owed and (missing := self.blocks_for(request.computed) - len(request.blocks)) > 0:
+            self.owed -= missing
         self.device.give_back(request.blocks)
         self.host.give_back(request.host_blocks)
         request.blocks, request.host_blocks, request.registered = [], [], 0

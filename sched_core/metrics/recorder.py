@@ -115,6 +115,16 @@ class Recorder:
             self._gap_ns.append(gap_ns)
             self._gap_counts.append(count)
 
+    def gaps_of_leap(self, ahead_ns: int, durations_ns: Sequence[int], count: int) -> None:
+        """`count` requests got a token at the end of every step; `ahead_ns` passed between their
+        previous one and the first step."""
+        if ahead_ns or len({*durations_ns, *self._gap_ns[-1:]}) <= len(durations_ns):
+            for number, gap_ns in enumerate(durations_ns):  # equal ones in a row are one entry
+                self.gaps(gap_ns if number else gap_ns + ahead_ns, count)
+        else:
+            self._gap_ns.fromlist(list(durations_ns))
+            self._gap_counts.fromlist([count] * len(durations_ns))
+
     def ended(self, request: Request) -> None:
         """Take in a request's final row."""
         self.ids.append(request.id)

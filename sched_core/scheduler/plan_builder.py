@@ -27,6 +27,7 @@ class PlanBuilder:
         "budget_left",
         "granted",
         "grants",
+        "grown_seq",
         "joined",
         "members_granted",
         "preemptions",
@@ -44,6 +45,8 @@ class PlanBuilder:
         """Tokens of those that stand alone."""
         self.members_granted = 0
         """Of the lockstep, the first so many in running order have their token."""
+        self.grown_seq = -1
+        """Up to here in order of admission, members that need a block in this step have it."""
         self.joined: dict[Request, int] = {}
         """Who joined the batch in this step -> prefix tokens found in the cache."""
         self.admitted_by = NOBODY
@@ -76,6 +79,7 @@ class PlanBuilder:
     def set_apart(self, member: Request) -> None:
         """Let a member that gets no token in this step stand alone."""
         self._state.lockstep.leave(member)
+        self._state.kv.settle(member, member.computed)
         insort(self._state.alone, member, key=_running_order)
 
     def break_lockstep(self) -> None:
@@ -88,6 +92,8 @@ class PlanBuilder:
         self.grants = {r: granted[r] for r in state.running if r in granted}
         self.members_granted = 0
         state.lockstep.disband(members)
+        for member in members:
+            state.kv.settle(member, member.computed + self.grants.get(member, 0))
         state.alone = list(state.running)
 
     def join(self, request: Request, tokens: int) -> None:
@@ -99,9 +105,10 @@ class PlanBuilder:
         """Take back what a request was granted in this step; it stands on its own afterwards."""
         state = self._state
         if victim.lockstep_since >= 0:
-            if self.members_before(victim) < self.members_granted:
-                self.grant_members(-1)
+            granted = self.members_before(victim) < self.members_granted
             state.lockstep.leave(victim)
+            state.kv.settle(victim, victim.computed + granted)
+            self.grant_members(-granted)
         else:
             self._spend(-self.grants.pop(victim, 0))
             state.alone.remove(victim)

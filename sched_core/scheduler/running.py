@@ -106,10 +106,11 @@ def _grow_due(state: SchedulerState, builder: PlanBuilder, before: Request | Non
     for member in state.lockstep.due():
         if before is not None and member.admitted_seq > before.admitted_seq:
             break
-        if member.lockstep_since < 0 or len(member.blocks) * kv.block_size > (
-            state.lockstep.computed(member)
-        ):
-            continue  # preempted meanwhile, or it has its block from an earlier call
+        if member.lockstep_since < 0:
+            continue  # preempted meanwhile
+        if member.admitted_seq <= builder.grown_seq:
+            continue  # it has its block from an earlier call
+        builder.grown_seq = member.admitted_seq
         if kv.free_blocks:
             kv.grow_one(member)
         else:

@@ -83,6 +83,13 @@ class SchedulerState:
         self.step = 0
         self.now_ns = 0
 
+    def num_blocks(self, request: Request) -> int:
+        """Device blocks that a request holds, those counted only included."""
+        held, lockstep = len(request.blocks), self.lockstep
+        if self.kv.by_count and request.lockstep_since >= 0:
+            return max(held, self.kv.blocks_for(lockstep.computed(request)))
+        return held
+
     def _key(self) -> Callable[[Request], float] | None:
         """How the queue asks for a key; None where nobody has an opinion."""
         if "effective_priority" not in self.policy.uses:

@@ -65,7 +65,7 @@ class EngineRequestView:
 
     @property
     def num_blocks(self) -> int:
-        return len(self._request.blocks)
+        return self._state.num_blocks(self._request)
 
     @property
     def is_running(self) -> bool:
@@ -186,11 +186,12 @@ class EngineView:
     def blocks_needed(self, request: RequestView) -> int:
         found, kv = request_of(request), self._state.kv
         if found.state is RequestState.RUNNING:
-            return max(0, kv.blocks_for(request.num_tokens) - len(found.blocks))
+            return max(0, kv.blocks_for(request.num_tokens) - request.num_blocks)
         return kv.blocks_taken(found.known, kv.hits(found))
 
     def freed_by(self, request: RequestView) -> int:
-        return self._state.kv.freed_by(request_of(request))
+        kv, found = self._state.kv, request_of(request)
+        return self._state.num_blocks(found) if kv.by_count else kv.freed_by(found)
 
     def cached_prefix(self, request: RequestView) -> int:
         return self._state.kv.cached_prefix(request_of(request))
