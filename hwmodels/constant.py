@@ -1,10 +1,9 @@
 """Hardware on which every step takes the same time: for hand-worked cases and tests."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from hwmodels.validators import positive_seconds, seconds
 from sched_core import EMPTY_LOAD, Capacity, StepLoad, StepOutcome, StepPlan
@@ -68,9 +67,9 @@ class ConstantCosts:
         copies = self.hardware.swap_out * load.blocks_out + self.hardware.swap_in * load.blocks_in
         return max(compute, copies) if self.hardware.overlap else compute + copies
 
-    def steps(self, load: StepLoad, n: int) -> NDArray[np.float64]:
-        """`step` of `n` steps that differ in their context only, `[n]`."""
-        return np.full(n, self.step(load))
+    def steps(self, load: StepLoad, n: int) -> Sequence[float]:
+        """`step` of `n` steps that differ in their context only."""
+        return [self.step(load)] * n
 
     def recompute(self, tokens: int, beside: StepLoad) -> float:
         """Free beside other work, since that step lasts as long anyway; else one step."""

@@ -3,7 +3,7 @@
 from gpu_check.check import Outcome, Setting
 from sched_core.calibration.real_runs import validate
 from sched_core.catalogue.specs import shown
-from sched_core.cli.hardware_real import ENGINE, document
+from sched_core.cli.hardware.real_runs import ENGINE, document
 from sched_core.experiment.scenario import Scenario
 
 POLICIES = ("schedfw/fcfs", "schedfw/sjf+schedfw/predict-oracle")

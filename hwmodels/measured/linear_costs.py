@@ -70,8 +70,8 @@ class LinearCosts:
             + (self.head if sampled else 0.0)
         )
 
-    def steps(self, load: StepLoad, n: int) -> NDArray[np.float64]:
-        """Seconds of `n` steps of decodes, each of which sees one token more every time, `[n]`.
+    def steps(self, load: StepLoad, n: int) -> Sequence[float]:
+        """Seconds of `n` steps of decodes, each of which sees one token more every time.
 
         The sums of `step` in its order, but for those that are 0: floats do not add up the same in
         another.
@@ -86,7 +86,8 @@ class LinearCosts:
         )
         seconds += self.sampled * load.sampled
         seconds += self.head if load.sampled else 0.0
-        return seconds
+        listed: list[float] = seconds.tolist()
+        return listed
 
     def to_record(self) -> dict[str, object]:
         """The constants, for `from_record`."""

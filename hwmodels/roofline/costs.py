@@ -19,7 +19,7 @@ price the tokens below the knee at nothing. A step's second and later terms are 
 requests, so one long request does not make its neighbours expensive.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import hypot
 
 import attrs
@@ -69,18 +69,22 @@ class RooflineCosts:
             seconds += self._product(sampled, self.head_row, self.head_read)
         return max(seconds, copies) if self.overlap else seconds + copies
 
-    def steps(self, load: StepLoad, n: int) -> NDArray[np.float64]:
-        """Seconds of `n` steps of decodes, each of which sees one token more every time, `[n]`.
+    def steps(self, load: StepLoad, n: int) -> Sequence[float]:
+        """Seconds of `n` steps of decodes, each of which sees one token more every time.
 
         The sums of `step` in its order, but for those that are 0: floats do not add up the same in
         another.
         """
-        seconds = self.kv_token * contexts(load, n)
-        seconds += self._product(load.decodes, self.layer_row, self.layer_read)
-        seconds += self.token * load.decodes
-        seconds += self.fixed
-        if load.sampled:
-            seconds += self._product(load.sampled, self.head_row, self.head_read)
+        decodes, context = load.decodes, load.decode_kv_tokens
+        layers, fixed = self._product(decodes, self.layer_row, self.layer_read), self.fixed
+        token, per_kv = self.token * decodes, self.kv_token
+        head = self._product(load.sampled, self.head_row, self.head_read) if load.sampled else 0.0
+        if n <= FEW:
+            return [
+                layers + per_kv * kv + token + fixed + head
+                for kv in range(context, context + n * decodes, decodes)
+            ]
+        seconds: list[float] = (layers + per_kv * contexts(load, n) + token + fixed + head).tolist()
         return seconds
 
     def _product(self, tokens: int, row: float, read: float) -> float:
@@ -118,6 +122,10 @@ def _with_chunk(load: StepLoad, tokens: int, computed: int) -> StepLoad:
         prefill_kv_tokens=load.prefill_kv_tokens + computed + tokens,
         prefill_pairs=load.prefill_pairs + tokens * computed + tokens * (tokens + 1) // 2,
     )
+
+
+FEW = 64
+"""Steps up to which numbers one by one are faster than an array of them."""
 
 
 def contexts(load: StepLoad, n: int) -> NDArray[np.float64]:

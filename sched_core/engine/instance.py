@@ -5,8 +5,6 @@ It knows no clock but the time that it is told. What a step brings is visible wh
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sched_core.config import EngineConfig
 from sched_core.engine.leap import leap, may_leap
 from sched_core.errors import SchedfwError
@@ -153,9 +151,11 @@ class Instance:
             step, decodes, context = self.state.costs.step, load.decodes, load.decode_kv_tokens
             loads = (load._replace(decode_kv_tokens=context + n * decodes) for n in range(count))
             return [self._timed(step(each)) for each in loads]
-        self._timed(float(seconds.min()))
-        self._timed(float(seconds.max()))
-        durations: list[int] = np.rint(seconds * NANOSECONDS).astype(np.int64).tolist()
+        if not (min(seconds) > 0 and sum(seconds) <= MAX_SECONDS):  # NaN is neither
+            return [self._timed(each) for each in seconds]
+        durations = [round(each * NANOSECONDS) for each in seconds]
+        if not 0 < min(durations) <= sum(durations) <= MAX_NS - self.state.now_ns:
+            return [self._timed(each) for each in seconds]
         return durations
 
     def _record(self, load: StepLoad, duration_ns: int) -> None:

@@ -3,12 +3,10 @@
 The optional parts are protocols; each is asked for here, in one function, and nowhere else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from sched_core.errors import InputError
 from sched_core.execution.load import EMPTY_LOAD, StepLoad
@@ -45,15 +43,15 @@ class Costs(Protocol):
         """Extra seconds to copy `blocks` KV blocks back."""
 
 
-Steps = Callable[[StepLoad, int], "NDArray[np.float64] | None"]
+Steps = Callable[[StepLoad, int], Sequence[float] | None]
 
 
 @runtime_checkable
 class SeriesCosts(Costs, Protocol):
     """Costs that price many decode steps at once: an optional part, for speed."""
 
-    def steps(self, load: StepLoad, n: int) -> "NDArray[np.float64] | None":
-        """Seconds of `n` steps in a row, `[n]`; None where they must be asked for one by one.
+    def steps(self, load: StepLoad, n: int) -> Sequence[float] | None:
+        """Seconds of `n` steps in a row; None where they must be asked for one by one.
 
         `load` holds decodes only, each of which sees one token more in every further step, so the
         i-th, from 0, has `decode_kv_tokens + i * decodes`. Each must be the very float that `step`

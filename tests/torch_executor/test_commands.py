@@ -11,7 +11,7 @@ from hwmodels.torch_executor import executor, setup
 from hwmodels.torch_executor.hardware import Torch
 from hwmodels.torch_executor.model.loaded import LoadedModel
 from sched_core.cli import main
-from sched_core.cli.hardware_real import with_costs
+from sched_core.cli.hardware.real_runs import with_costs
 
 SMALL = [
     "--workload=poisson:request_rate=60:n=12:prompt_len=8..60:output_len=4..12",

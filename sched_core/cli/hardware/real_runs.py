@@ -1,19 +1,15 @@
-"""`hardware calibrate` and `validate` with `--executor`: by steps and runs of a real model."""
+"""Real runs beside simulated ones: `schedfw hardware validate --executor`."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
 
 from sched_core.calibration.real_runs import TIE, Validation, validate
 from sched_core.catalogue.entries import find
-from sched_core.catalogue.specs import build, parse_part, shown
+from sched_core.catalogue.specs import parse_part, shown
 from sched_core.cli.output import Format, print_csv, print_json, print_table
-from sched_core.cli.whole_file import whole_file
 from sched_core.config import EngineConfig
-from sched_core.errors import UsageError
-from sched_core.execution.hardware import Measurable
 from sched_core.experiment.scenario import Scenario
 
 POLICIES = ("schedfw/fcfs", "schedfw/sjf+schedfw/predict-oracle", "schedfw/chunk:size=64")
@@ -25,15 +21,8 @@ ENGINE = EngineConfig(
 )
 """Sizes within those of the steps that calibration measures."""
 
-
-def calibrate(executor: str, model: str, out: Path, *, steps: int, repeats: int) -> None:
-    """Measure this machine into the file `out`."""
-    instance = build("hardware", executor)
-    if not isinstance(instance, Measurable):
-        raise UsageError(f"hardware {executor!r} runs no steps of its own that could be timed")
-    with whole_file(out) as file:
-        file.write(instance.measure(model, steps=steps, repeats=repeats))
-    print(out.read_text("utf-8"), end="")
+_FIGURES = ("load", "policy", "figure", "measured", "lowest", "highest", "simulated", "error")
+_AGREES = {True: "yes", False: "no", None: "none told apart"}
 
 
 def compare(
@@ -65,12 +54,6 @@ def with_costs(executor: str, path: str) -> str:
     name, given = parse_part(executor, what="hardware")
     known = attrs.fields_dict(find("hardware", name).cls)
     return f"{executor}:costs={path}" if "costs" in known and "costs" not in given else executor
-
-
-_FIGURES = ("load", "policy", "figure", "measured", "lowest", "highest", "simulated", "error")
-
-
-AGREES = {True: "yes", False: "no", None: "none told apart"}
 
 
 def _figure(row: Any) -> tuple[object, ...]:
@@ -108,7 +91,7 @@ def _print(found: Validation) -> None:
         ["load", "best to worst by", "measured", "simulated", f"agrees (ties: {TIE:.0%})"],
         (
             (row.load, row.figure, _order(row.medians), _order(row.simulated),
-             AGREES[row.agrees])
+             _AGREES[row.agrees])
             for row in found.rankings
         ),
     )  # fmt: skip
