@@ -26,12 +26,13 @@ class Agenda:
         """When the next event comes."""
         events = self._events
         while events:
-            request = events[0][3]
+            ns, _, _, request = events[0]
             if request is None or request.state not in ENDED:
-                return events[0][0]
+                return ns
             heappop(events)
         return None
 
-    def pop(self) -> Event:
-        """The event that `next_ns` speaks of."""
-        return heappop(self._events)
+    def pop(self, until_ns: float) -> Event | None:
+        """The next event, if it comes by then."""
+        ns = self.next_ns()
+        return None if ns is None or ns > until_ns else heappop(self._events)

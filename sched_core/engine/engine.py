@@ -79,27 +79,35 @@ class Engine:
         return self.recorder
 
     def advance(self) -> bool:
-        """Let happen what happens at the next instant; False when nothing is left to do."""
-        next_ns = self._agenda.next_ns()
-        if not self._busy and (next_ns is None or next_ns >= self._horizon_ns):
-            if next_ns is not None or self._now_ns >= self._horizon_ns:
-                self._now_ns = max(self._now_ns, int(self._horizon_ns))
-                return False
-            if not self.state.running and not len(self.state.waiting):
-                return False
-        if next_ns is not None:
+        """Go on to where the next step begins, or to the next event if none can; False when
+        nothing is left to do."""
+        if not self._busy and self._is_over():
+            return False
+        if self._busy:
+            self._collect(inf)
+        elif (next_ns := self._agenda.next_ns()) is not None:
             self._now_ns = max(self._now_ns, next_ns)
-            self._collect()
-        if not self._busy and self._now_ns < self._horizon_ns:
+        if self._now_ns < self._horizon_ns:
+            self._collect(self._now_ns)
             self._take_in()
             self._begin()
         return True
 
-    def _collect(self) -> None:
-        """Everything that has happened by now. What a busy instance cannot take in yet waits."""
-        agenda, now_ns = self._agenda, self._now_ns
-        while (ns := agenda.next_ns()) is not None and ns <= now_ns:
-            _, what, order, request = agenda.pop()
+    def _is_over(self) -> bool:
+        """Is the horizon reached, or nobody there and nobody to come?"""
+        next_ns = self._agenda.next_ns()
+        if next_ns is None and self._now_ns < self._horizon_ns:
+            return not (self.state.running or self.state.waiting.size)
+        if next_ns is not None and next_ns < self._horizon_ns:
+            return False
+        self._now_ns = max(self._now_ns, int(self._horizon_ns))
+        return True
+
+    def _collect(self, until_ns: float) -> None:
+        """Everything that happens by then, or until the step in flight ends. Who comes or gives up
+        meanwhile waits for that: a busy instance takes nobody in."""
+        while event := self._agenda.pop(until_ns):
+            ns, what, order, request = event
             if request is not None:
                 self._leaving.append((ns, order, request))
             elif what == ARRIVES:
@@ -107,11 +115,10 @@ class Engine:
                 self._inbox.append(self._arrivals.pop())
                 self._expect_arrival()
             else:
-                self._busy = False
+                self._busy, self._now_ns = False, ns
                 if finished := self.instance.end():
                     self._slots_free(len(finished))
-                if now_ns >= self._horizon_ns:
-                    return
+                return
 
     def _expect_arrival(self) -> None:
         if not self._arrival_expected and (ns := self._arrivals.next_ns()) is not None:
@@ -127,11 +134,12 @@ class Engine:
         """First everyone who came, then everyone who gave up."""
         while self._inbox:
             self._add(self._inbox.popleft())
-        for *_, request in sorted(self._leaving):
-            if request.state not in ENDED:
-                self.instance.abort(request, self._now_ns)
-                self._slots_free(1)
-        self._leaving.clear()
+        if self._leaving:
+            for *_, request in sorted(self._leaving):
+                if request.state not in ENDED:
+                    self.instance.abort(request, self._now_ns)
+                    self._slots_free(1)
+            self._leaving.clear()
 
     def _add(self, request: Request) -> None:
         reason = refusal(request, self.state.config)
@@ -142,7 +150,7 @@ class Engine:
             self._agenda.add(round(request.spec.abort * NANOSECONDS), GIVES_UP, request)
         else:
             return
-        self._collect()
+        self._collect(self._now_ns)  # it may be over already
 
     def _begin(self) -> None:
         next_ns = self._agenda.next_ns()
@@ -153,7 +161,7 @@ class Engine:
             self._agenda.add(end_ns, STEP_ENDS)
         elif next_ns is not None:
             self._idle_steps = 0
-        elif self.state.running or len(self.state.waiting):
+        elif self.state.running or self.state.waiting.size:
             self._idle_steps += 1
             if self._idle_steps >= 2:
                 raise _no_progress(self.state)
@@ -168,7 +176,7 @@ class Engine:
             "rejected": ended[RequestState.REJECTED],
             "aborted": ended[RequestState.ABORTED],
             "running": len(state.running),
-            "waiting": len(state.waiting) - swapped,
+            "waiting": state.waiting.size - swapped,
             "swapped": swapped,
             "pending": len(self._arrivals) + len(self._inbox),
         }
@@ -203,5 +211,5 @@ def _no_progress(state: SchedulerState) -> NoProgress:
         f"{oldest.computed} of {oldest.known} tokens computed; {state.kv.free_blocks} of "
         f"{state.kv.num_blocks} blocks and {state.kv.free_host_blocks} of "
         f"{state.kv.num_host_blocks} host blocks are free, {len(state.running)} requests run and "
-        f"{len(state.waiting)} wait"
+        f"{state.waiting.size} wait"
     )

@@ -162,11 +162,11 @@ class Instance:
         state, builder, recorder = self.state, self.scheduler.builder, self.recorder
         used = state.kv.num_blocks - state.kv.free_blocks
         granted = builder.granted
-        recorder.step(duration_ns, granted, used, len(state.waiting), len(state.running))
-        recorder.padding_tokens += load.new_tokens - granted
-        if builder.preemptions or load.blocks_in or any(builder.num_swaps):
-            blocks = load.blocks_out + load.blocks_in
-            recorder.moved(len(builder.preemptions), *builder.num_swaps, blocks)
+        recorder.step(duration_ns, granted, used, state.waiting.size, len(state.running))
+        recorder.padding_tokens += load.decodes + load.prefill_tokens - granted
+        if builder.preemptions or builder.swapped_in:
+            outs, ins, blocks = builder.swapped_out, builder.swapped_in, load[-2] + load[-1]
+            recorder.moved(len(builder.preemptions), len(outs), len(ins), blocks)
 
     def _tell(self, finished: Sequence[Request]) -> None:
         state, plan = self.state, self._plan
@@ -178,7 +178,7 @@ class Instance:
             tuple(request.id for request in finished),
             self._rejected,
             len(state.running),
-            len(state.waiting),
+            state.waiting.size,
             state.kv.free_blocks,
             state.kv.free_host_blocks,
             tuple(r.id for r in state.running) if queues else None,

@@ -29,7 +29,7 @@ def may_leap(state: SchedulerState) -> bool:
     return (
         0 < size <= state.config.max_num_batched_tokens
         and not state.alone
-        and (not len(state.waiting) or state.nobody_joins or size >= state.seats)
+        and (not state.waiting.size or state.nobody_joins or size >= state.seats)
     )
 
 
@@ -41,36 +41,67 @@ def leap(
 
     All but the last are over then. None are begun where blocks are short at once.
     """
-    lockstep, kv = state.lockstep, state.kv
-    size, left = lockstep.size, lockstep.ticks_left()
-    now, free, durations = state.now_ns, kv.free_blocks, list[int]()
-    used, block_ns = kv.num_blocks - free, 0
+    lockstep, now = state.lockstep, state.now_ns
+    left, size, blocks = lockstep.ticks_left(), lockstep.size, _Blocks(state)
+    durations: list[int] = []
     while left and now < until_ns:
-        most = min(left, LONGEST, (until_ns - now) // step_ns + 2)  # a guess: priced in vain if low
+        most = min(left, LONGEST, int(min(until_ns - now, _FAR) // step_ns) + 2)
         load = decode_load(size, lockstep.context + len(durations) * size)
-        for duration in price(load, int(most)):
-            if now >= until_ns:
-                break
-            if due := lockstep.num_due(len(durations)):
-                if due > free:
-                    left = 0
-                    break
-                if not kv.by_count:
-                    for request in lockstep.due(len(durations)):
-                        kv.grow_one(request)
-                free -= due
-                used += due
-            now += duration
-            block_ns += used * duration
-            durations.append(duration)
-            left -= 1
+        begun = blocks.begin_steps(price(load, most), len(durations), until_ns - now)
+        durations += begun
+        now += sum(begun)
+        left = left - most if len(begun) == most else 0
     if durations:
-        if kv.by_count:
-            kv.owed += kv.free_blocks - free
-        recorder.leap(durations, block_ns, used, len(state.waiting), size)
+        blocks.note()
+        recorder.leap(durations, blocks.block_ns, blocks.used, state.waiting.size, size)
         recorder.gaps_of_leap(state.now_ns - lockstep.emitted_ns, durations, size)
         state.now_ns = now - durations[-1]
         if len(durations) > 1:
             lockstep.advance(state.now_ns, len(durations) - 1)
             state.step += len(durations) - 1
     return durations
+
+
+_FAR = 10**18
+"""Nanoseconds: as good as never, and still an integer."""
+
+
+class _Blocks:
+    """The memory that a leap takes."""
+
+    __slots__ = ("_free", "_kv", "_lockstep", "block_ns", "used")
+
+    def __init__(self, state: SchedulerState) -> None:
+        self._kv, self._lockstep = state.kv, state.lockstep
+        self._free = self._kv.free_blocks
+        self.used = self._kv.num_blocks - self._free
+        self.block_ns = 0
+        """Used blocks x duration, summed over the steps."""
+
+    def begin_steps(self, durations: list[int], ahead: int, left_ns: float) -> list[int]:
+        """Those that begin within `left_ns`, and for which there are blocks."""
+        due_at, tick = self._lockstep.due_at, self._lockstep.tick + ahead
+        size, free, used, block_ns, spent = len(due_at), self._free, self.used, self.block_ns, 0
+        begun = 0
+        for duration in durations:
+            if spent >= left_ns:
+                break
+            if due := len(due_at[tick % size]):
+                if due > free:
+                    break
+                if not self._kv.by_count:
+                    for request in self._lockstep.due(ahead + begun):
+                        self._kv.grow_one(request)
+                free -= due
+                used += due
+            block_ns += used * duration
+            spent += duration
+            begun += 1
+            tick += 1
+        self._free, self.used, self.block_ns = free, used, block_ns
+        return durations if begun == len(durations) else durations[:begun]
+
+    def note(self) -> None:
+        """What was only counted is owed from now on."""
+        if self._kv.by_count:
+            self._kv.owed += self._kv.free_blocks - self._free

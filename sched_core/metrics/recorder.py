@@ -30,6 +30,7 @@ COLUMNS: Final = (
 `STATES`, `Recorder.tenants` and `Recorder.reasons`."""
 
 STATES: Final = tuple(RequestState)
+_NUMBER = {state: number for number, state in enumerate(STATES)}
 
 
 class Recorder:
@@ -133,7 +134,7 @@ class Recorder:
         self._rows.extend(
             (
                 request.submitted_seq,
-                STATES.index(request.state),
+                _NUMBER[request.state],
                 self.tenants.setdefault(request.tenant, len(self.tenants)),
                 request.spec.priority,
                 request.arrival_ns,

@@ -136,4 +136,7 @@ def _positional(impl: pluggy.HookImpl, wanted: tuple[str, ...]) -> Callable[...,
     function, places = impl.function, tuple(wanted.index(name) for name in impl.argnames)
     if places == tuple(range(len(wanted))):
         return function
+    if len(places) == 1:
+        (only,) = places
+        return lambda *args: function(args[only])
     return lambda *args: function(*[args[place] for place in places])

@@ -32,6 +32,8 @@ class Policy:
         self.declares = Declarations.of(components, self.hooks)
         self.uses = frozenset(name for name, hook in self.hooks.items() if hook)
         """Hooks that a component implements: the others need not be asked."""
+        self.moves = self.declares.moves
+        """How the waiting queue's key moves: one of `declarations.MOVES`."""
         self._answers = Answers(components)
 
     @classmethod
@@ -43,11 +45,6 @@ class Policy:
     def oracle(self) -> bool:
         """Does a component see the true output length?"""
         return bool(self.declares.oracles)
-
-    @property
-    def moves(self) -> str:
-        """How the waiting queue's key moves: one of `declarations.MOVES`."""
-        return self.declares.moves
 
     def attach(self, host: Host) -> None:
         """Tell the policy who asks from now on."""
@@ -137,6 +134,8 @@ class Policy:
 
     def can_admit(self, view: Any, request: RequestView) -> bool:
         """True unless a component objects."""
+        if not self.hooks["can_admit"].calls:
+            return True
         answer, who = self._ask(self.hooks["can_admit"], view, request)
         if answer is None:
             return True
@@ -146,6 +145,8 @@ class Policy:
 
     def reserve_blocks(self, view: Any, request: RequestView) -> int | None:
         """Blocks that must be free for an admission."""
+        if not self.hooks["reserve_blocks"].calls:
+            return None
         answer, who = self._ask(self.hooks["reserve_blocks"], view, request)
         return None if answer is None else self._answers.count("reserve_blocks", who, answer)
 
@@ -182,7 +183,10 @@ class Policy:
     # -- calls ----------------------------------------------------------------------------------
 
     def _ask(self, hook: Hook, *args: object) -> tuple[Any, str]:
-        """The first answer that is not None, and whose it is."""
+        """The first answer that is not None, and whose it is; NOBODY's where no component has any.
+
+        A hook without components costs no more than this call.
+        """
         for who, call in hook.calls:
             try:
                 answer = call(*args)

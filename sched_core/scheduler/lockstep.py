@@ -15,8 +15,16 @@ from sched_core.request import Request
 class Lockstep:
     """The members, filed by the tick at which each needs its next block and by its last one."""
 
-    __slots__ = ("_block_size", "_due", "_last", "_last_ticks", "context", "emitted_ns", "size",
-                 "tick")  # fmt: skip
+    __slots__ = (
+        "_block_size",
+        "_last",
+        "_last_ticks",
+        "context",
+        "due_at",
+        "emitted_ns",
+        "size",
+        "tick",
+    )  # fmt: skip
 
     def __init__(self, block_size: int) -> None:
         self._block_size = block_size
@@ -29,7 +37,7 @@ class Lockstep:
         """When the last tick ended: every member's last token."""
         # A member needs a block whenever its computed tokens fill one: every `block_size` ticks,
         # so the tick modulo the block size says who is due, for as long as it stays.
-        self._due: list[dict[Request, None]] = [{} for _ in range(block_size)]
+        self.due_at: list[dict[Request, None]] = [{} for _ in range(block_size)]
         self._last: dict[int, dict[Request, None]] = {}
         self._last_ticks: list[int] = []
         """Heap of the keys of `_last`, and of some whose members have left."""
@@ -52,7 +60,7 @@ class Lockstep:
         request.lockstep_since = tick
         self.size += 1
         self.context += request.computed
-        self._due[(tick - request.computed) % self._block_size][request] = None
+        self.due_at[(tick - request.computed) % self._block_size][request] = None
         final = self._final_tick(request)
         if final not in self._last:
             self._last[final] = {}
@@ -66,7 +74,7 @@ class Lockstep:
     def leave(self, request: Request) -> None:
         """Let a member go, its numbers brought up to date."""
         since = request.lockstep_since
-        del self._due[(since - request.computed) % self._block_size][request]
+        del self.due_at[(since - request.computed) % self._block_size][request]
         final = self._final_tick(request)
         last = self._last[final]
         del last[request]
@@ -91,12 +99,12 @@ class Lockstep:
     def due(self, ahead: int = 0) -> list[Request]:
         """Members whose next token, or the one so many ticks ahead, starts a new block; in running
         order."""
-        due = self._due[(self.tick + ahead) % self._block_size]
+        due = self.due_at[(self.tick + ahead) % self._block_size]
         return sorted(due, key=_running_order) if len(due) > 1 else list(due)
 
     def num_due(self, ahead: int = 0) -> int:
         """How many will be due, so many ticks ahead."""
-        return len(self._due[(self.tick + ahead) % self._block_size])
+        return len(self.due_at[(self.tick + ahead) % self._block_size])
 
     def ticks_left(self) -> int:
         """Ticks until a member emits its last token, that one included; there must be members."""

@@ -79,7 +79,7 @@ def limit(state: SchedulerState, builder: PlanBuilder, request: Request, compute
     if not config.enable_chunked_prefill:
         return lack if lack <= left else 0
     threshold = config.long_prefill_token_threshold
-    if threshold and len(state.running) + len(state.waiting) > 1 and lack > threshold:
+    if threshold and len(state.running) + state.waiting.size > 1 and lack > threshold:
         lack = threshold
     return lack if lack < left else left
 

@@ -20,8 +20,6 @@ class PlanBuilder:
     """What the current step has decided so far. Used again for every step: see `begin`."""
 
     __slots__ = (
-        "_in",
-        "_out",
         "_state",
         "admitted_by",
         "budget_left",
@@ -31,6 +29,8 @@ class PlanBuilder:
         "joined",
         "members_granted",
         "preemptions",
+        "swapped_in",
+        "swapped_out",
     )
 
     def __init__(self, state: SchedulerState) -> None:
@@ -51,8 +51,8 @@ class PlanBuilder:
         """Who joined the batch in this step -> prefix tokens found in the cache."""
         self.admitted_by = NOBODY
         self.preemptions: list[Preemption] = []
-        self._out: list[Swap] = []
-        self._in: list[Swap] = []
+        self.swapped_out: list[Swap] = []
+        self.swapped_in: list[Swap] = []
 
     # -- grants ---------------------------------------------------------------------------------
 
@@ -118,11 +118,11 @@ class PlanBuilder:
         """Note a victim, and the copy of its blocks if it was swapped out."""
         self.preemptions.append(preemption)
         if swap is not None:
-            self._out.append(swap)
+            self.swapped_out.append(swap)
 
     def swap_in(self, swap: Swap) -> None:
         """Note a copy back to the device."""
-        self._in.append(swap)
+        self.swapped_in.append(swap)
 
     # -- the result -----------------------------------------------------------------------------
 
@@ -130,11 +130,6 @@ class PlanBuilder:
     def is_empty(self) -> bool:
         """Does nothing at all happen in this step?"""
         return not (self.granted or self.preemptions)
-
-    @property
-    def num_swaps(self) -> tuple[int, int]:
-        """Requests copied out, and back in."""
-        return len(self._out), len(self._in)
 
     def order(self) -> list[Request]:
         """Who computes, in the order granted: running order, unless everyone stood alone."""
@@ -148,8 +143,10 @@ class PlanBuilder:
     def load(self) -> StepLoad:
         """What the step holds. Every member of the lockstep has its token by now."""
         lockstep, batch = self._state.lockstep, self._state.static_batch
-        blocks_out = sum(len(swap.sources) for swap in self._out)
-        blocks_in = sum(len(swap.sources) for swap in self._in)
+        blocks_out = blocks_in = 0
+        if self.swapped_out or self.swapped_in:
+            blocks_out = sum(len(swap.sources) for swap in self.swapped_out)
+            blocks_in = sum(len(swap.sources) for swap in self.swapped_in)
         if batch is not None and batch.padded:
             rows = [(lockstep.computed(r), self.grants.get(r, 1)) for r in self.order()]
             return batch.load(rows)._replace(blocks_out=blocks_out, blocks_in=blocks_in)
@@ -180,8 +177,8 @@ class PlanBuilder:
             tuple(NewRequest(r.id, r.prompt_len, r.prefix, self.joined[r]) for r in new),
             tuple(r.id for r in self.joined if r.preemptions),
             tuple(self.preemptions),
-            tuple(self._out),
-            tuple(self._in),
+            tuple(self.swapped_out),
+            tuple(self.swapped_in),
             tuple(state.ended_ids),
             self.admitted_by,
         )

@@ -58,7 +58,7 @@ class Scheduler:
             builder.budget_left = state.policy.step_budget(state.view, budget)
         if state.running:
             running.grant(state, builder)
-        if len(state.waiting) and not builder.preemptions:
+        if state.waiting.size and not builder.preemptions:
             admission.admit(state, builder)
         if state.static_batch is not None and state.running and not builder.granted:
             state.static_batch.open = False  # nobody is left to prefill: now they decode together

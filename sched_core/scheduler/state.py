@@ -64,7 +64,7 @@ class SchedulerState:
         self.costs = costs
         self.recorder = recorder
         self.rng = np.random.default_rng(seed)
-        self.waiting = WaitingQueue(self._key())
+        self.waiting = WaitingQueue(self._key(), by_tenant=policy.moves == "event")
         self.running: list[Request] = []
         """In order of admission."""
         self.alone: list[Request] = []

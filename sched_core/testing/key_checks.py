@@ -31,6 +31,7 @@ class AskingPolicy(Policy):
 
     def __init__(self, components: list[tuple[str, object]], moves: str) -> None:
         super().__init__(components)
+        self.moves = moves
         self.declares = attrs.evolve(self.declares, moves=moves, may_leap_past_waiting=False)
         (self._keys_from, *_) = self.hooks["effective_priority"].components
         self._asked: dict[str, Asked] = {}
