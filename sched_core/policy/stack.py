@@ -155,6 +155,10 @@ class Policy:
         answer, who = self._ask(self.hooks["order_running"], view)
         if answer is None:
             return None
+        if answer is view.running:
+            return None
+        if type(answer) is list and self.host.all_running(answer):
+            return answer
         chosen = list(self._answers.requests("order_running", who, answer, _ORDERED))
         for request in chosen:
             if not request.is_running:

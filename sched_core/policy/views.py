@@ -193,6 +193,10 @@ class Host(Protocol):
     def owns(self, request: object) -> bool:
         """Is it the view of a request, and of this host's?"""
 
+    def all_running(self, requests: list[RequestView]) -> bool:
+        """Are they running requests of this host's, each once? The quick answer: False may also
+        mean that it is not known."""
+
     def may_be_preempted(self, request: RequestView) -> bool:
         """May `select_victim` name it?"""
 

@@ -21,10 +21,11 @@ def admit(state: SchedulerState, builder: PlanBuilder) -> None:
         for request in _candidates(state, builder):
             if not _admit_one(state, builder, request) or not is_open(state, builder):
                 break
-        # budget and seats are left, and who waits was asked: it is memory that lacks, or leave
+        # in a step of decodes alone, with budget and seats left: the next ones will be no better
         state.nobody_joins = (
             state.policy.declares.may_leap_past_waiting
             and not builder.preemptions
+            and not builder.grants
             and is_open(state, builder)
         )
     elif batch is None or len(state.running) < state.seats:
@@ -74,6 +75,7 @@ def _join(state: SchedulerState, builder: PlanBuilder, request: Request, offer: 
     request.admitted_seq = state.admissions
     state.admissions += 1
     state.running.append(request)
+    state.running_views.add(request.view)
     state.alone.append(request)
     builder.join(request, offer.tokens)
     notices.tell(state, "request_admitted", request)

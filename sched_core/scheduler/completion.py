@@ -94,6 +94,7 @@ def leave(state: SchedulerState, request: Request) -> None:
     else:
         state.alone.remove(request)
     state.running.remove(request)
+    state.running_views.discard(request.view)
 
 
 def _fall_in(state: SchedulerState, builder: PlanBuilder, emitters: list[Request]) -> None:

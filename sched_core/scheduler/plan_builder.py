@@ -23,6 +23,7 @@ class PlanBuilder:
         "_state",
         "admitted_by",
         "budget_left",
+        "chosen",
         "granted",
         "grants",
         "grown_seq",
@@ -45,6 +46,9 @@ class PlanBuilder:
         """Tokens of those that stand alone."""
         self.members_granted = 0
         """Of the lockstep, the first so many in running order have their token."""
+        self.chosen: list[Request] | None = None
+        """The order in which a policy lets everyone run, if it is another and all members of the
+        lockstep have their token."""
         self.grown_seq = -1
         """Up to here in order of admission, members that need a block in this step have it."""
         self.joined: dict[Request, int] = {}
@@ -89,7 +93,8 @@ class PlanBuilder:
             return
         members = [r for r in state.running if r.lockstep_since >= 0]
         granted = dict.fromkeys(members[: self.members_granted], 1) | self.grants
-        self.grants = {r: granted[r] for r in state.running if r in granted}
+        self.grants = {r: granted[r] for r in self.chosen or state.running if r in granted}
+        self.chosen = None
         self.members_granted = 0
         state.lockstep.disband(members)
         for member in members:
@@ -133,7 +138,7 @@ class PlanBuilder:
 
     def order(self) -> list[Request]:
         """Who computes, in the order granted: running order, unless everyone stood alone."""
-        running, grants = self._state.running, self.grants
+        running, grants = self.chosen or self._state.running, self.grants
         if not self.members_granted:
             return list(grants)
         if self.members_granted + len(grants) == len(running):

@@ -59,6 +59,7 @@ def _preempt(
         state.kv.release(victim)
         victim.computed = 0
     state.running.remove(victim)
+    state.running_views.discard(victim.view)
     victim.state = RequestState.WAITING if swap is None else RequestState.SWAPPED
     victim.preemptions += 1
     victim.preempted_step = state.step

@@ -24,9 +24,10 @@ def grant(state: SchedulerState, builder: PlanBuilder) -> None:
 
 def grant_all(state: SchedulerState, builder: PlanBuilder) -> None:
     """Give everyone its tokens, in the policy's order or in that of admission."""
-    if (chosen := _chosen(state, builder)) is not None:
-        builder.break_lockstep()
-        _grant_each(state, builder, chosen)
+    if (chosen := _chosen(state, builder)) is not None and chosen != state.running:
+        if not _grant_whole(state, builder, chosen):
+            builder.break_lockstep()
+            _grant_each(state, builder, chosen)
         return
     for request in tuple(state.alone):
         if builder.budget_left <= 0:
@@ -43,6 +44,24 @@ def _chosen(state: SchedulerState, builder: PlanBuilder) -> list[Request] | None
     if "order_running" not in state.policy.uses:
         return None
     return requests_of(state.policy.order_running(state.view))
+
+
+def _grant_whole(state: SchedulerState, builder: PlanBuilder, chosen: list[Request]) -> bool:
+    """Keep the lockstep where all its members come first, and nothing is short: True if so."""
+    lockstep, size = state.lockstep, state.lockstep.size
+    if (
+        not 0 < size <= builder.budget_left
+        or len(chosen) < len(state.running)
+        or lockstep.num_due() > state.kv.free_blocks
+        or any(request.lockstep_since < 0 for request in chosen[:size])
+    ):
+        return False
+    for member in sorted(lockstep.due(), key=chosen.index):
+        state.kv.grow_one(member)
+    builder.grant_members(size)
+    builder.chosen = chosen
+    _grant_each(state, builder, chosen[size:])
+    return True
 
 
 def _grant_each(state: SchedulerState, builder: PlanBuilder, requests: Iterable[Request]) -> None:

@@ -10,7 +10,7 @@ from sched_core.limits import NANOSECONDS
 from sched_core.memory.kv_cache import KVCache
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.stack import Policy
-from sched_core.policy.views import SchedulerView
+from sched_core.policy.views import RequestView, SchedulerView
 from sched_core.request import Request
 from sched_core.scheduler.batching import StaticBatch, static_batch
 from sched_core.scheduler.lockstep import Lockstep
@@ -34,6 +34,7 @@ class SchedulerState:
         "recorder",
         "rng",
         "running",
+        "running_views",
         "seats",
         "static_batch",
         "step",
@@ -67,6 +68,7 @@ class SchedulerState:
         self.waiting = WaitingQueue(self._key(), by_tenant=policy.moves == "event")
         self.running: list[Request] = []
         """In order of admission."""
+        self.running_views: set[RequestView] = set()
         self.alone: list[Request] = []
         """The running requests outside lockstep, in order of admission."""
         self.lockstep = Lockstep(config.block_size)

@@ -225,6 +225,13 @@ class EngineHost:
     def owns(self, request: object) -> bool:
         return isinstance(request, EngineRequestView) and request._state is self.state
 
+    def all_running(self, requests: list[RequestView]) -> bool:
+        try:
+            distinct = set(requests)
+        except TypeError:  # something that is no view at all
+            return False
+        return len(distinct) == len(requests) and distinct <= self.state.running_views
+
     def may_be_preempted(self, request: RequestView) -> bool:
         return may_be_preempted(self.state, self.builder, request_of(request))
 

@@ -50,7 +50,7 @@ def test_the_same_bytes(
     assert everything(leapt) == everything(stepped)
 
 
-@pytest.mark.parametrize(("policy", "fewer"), [("fcfs", True), ("vtc", False)])
+@pytest.mark.parametrize(("policy", "fewer"), [("fcfs", True), ("vtc", True), ("vtc+fill-tile", True)])
 def test_leaps_are_taken_where_no_hook_wants_every_step(policy: str, fewer: bool) -> None:
     specs = requests("A(20,90,@0) B(20,50,@0) C(20,200,@1)")
     config = EngineConfig(num_gpu_blocks=200)

@@ -30,11 +30,16 @@ class VirtualTokenCounter:
     and it separates requests that could share a cached prefix.
     """
 
+    coarse = True
+
     w_p: float = attrs.field(default=1.0, validator=[ge(0), lt(inf)])
     w_q: float = attrs.field(default=2.0, validator=[ge(0), lt(inf)])
     weights: str = ""
     counters: dict[str, float] = attrs.field(init=False, factory=dict)
     """Tenant -> service so far, lifts included."""
+    _since_lift: dict[str, tuple[float, int, int]] = attrs.field(init=False, factory=dict)
+    """Tenant -> its counter at its last lift, and the prompt and output tokens since: integers,
+    so that tokens told one by one and many at once come to the same float."""
     _weight_of: dict[str, float] = attrs.field(init=False)
     _queues: dict[str, deque[RequestView]] = attrs.field(init=False, factory=dict)
     """Tenant -> its waiting requests; none is empty."""
@@ -68,13 +73,13 @@ class VirtualTokenCounter:
         self._leave(request)
         if request.id not in self._emitted:
             self._emitted[request.id] = 0
-            self._charge(request.tenant, self.w_p * request.prompt_len)
+            self._charge(request.tenant, request.prompt_len, 0)
 
     @hookimpl
     def tokens_computed(self, request: RequestView) -> None:
         fresh = request.num_output_tokens - self._emitted[request.id]
         self._emitted[request.id] += fresh
-        self._charge(request.tenant, self.w_q * fresh)
+        self._charge(request.tenant, 0, fresh)
 
     @hookimpl
     def request_finished(self, request: RequestView) -> None:
@@ -83,15 +88,25 @@ class VirtualTokenCounter:
         if request.state is not RequestState.FINISHED and request in queued:
             self._leave(request)
 
-    def _charge(self, tenant: str, service: float) -> None:
-        self.counters[tenant] += service / self._weight_of.get(tenant, 1.0)
+    def _charge(self, tenant: str, prompt: int, output: int) -> None:
+        base, prompts, outputs = self._since_lift[tenant]
+        prompts, outputs = prompts + prompt, outputs + output
+        self._since_lift[tenant] = base, prompts, outputs
+        service = self.w_p * prompts + self.w_q * outputs
+        self.counters[tenant] = base + service / self._weight_of.get(tenant, 1.0)
 
     def _queue_of(self, tenant: str) -> deque[RequestView]:
         """The tenant's queue, which is about to get a request."""
         if tenant not in self._queues:
-            self.counters[tenant] = max(self.counters.get(tenant, 0.0), self._floor())
+            self._lift(tenant)
             self._queues[tenant] = deque()
         return self._queues[tenant]
+
+    def _lift(self, tenant: str) -> None:
+        before, floor = self.counters.get(tenant), self._floor()
+        if before is None or before < floor:
+            self.counters[tenant] = max(0.0, floor)
+            self._since_lift[tenant] = self.counters[tenant], 0, 0
 
     def _floor(self) -> float:
         """Where a tenant that starts to wait stands at least."""

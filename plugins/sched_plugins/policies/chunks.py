@@ -21,6 +21,8 @@ class Chunk:
     are let in than fit together, and they evict each other.
     """
 
+    admission_moves = "event"
+
     size: int = attrs.field(default=512, validator=ge(1))
 
     @hookimpl

@@ -22,6 +22,8 @@ class CostAware:
     Fails by: being as good as the hardware model; where recomputing is free all cost the same.
     """
 
+    admission_moves = "event"
+
     penalty: float = attrs.field(default=1.0, validator=[ge(0), lt(math.inf)])
 
     @hookimpl

@@ -26,6 +26,8 @@ class SkipAhead:
     back. The request that is passed waits longer.
     """
 
+    admission_moves = "event"
+
     max_bypasses: int = attrs.field(default=16, validator=ge(0))
     window: int = attrs.field(default=16, validator=ge(1))
     _bypasses: dict[str, int] = attrs.field(init=False, factory=dict)

@@ -18,6 +18,8 @@ class Youngest:
     Fails by: in another order than fcfs the youngest may have computed most.
     """
 
+    admission_moves = "event"
+
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
         return max(view.running, key=toolbox.by_arrival) if beneficiary.is_running else None
@@ -33,6 +35,8 @@ class Oldest:
     with most to compute again.
     """
 
+    admission_moves = "event"
+
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
         return min(view.running, key=toolbox.by_arrival) if beneficiary.is_running else None
@@ -47,6 +51,8 @@ class FewestComputed:
     Progress: the oldest is never taken.
     Fails by: many small evictions. Each frees little memory, so the next follows soon.
     """
+
+    admission_moves = "event"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -66,6 +72,8 @@ class FewestRemaining(toolbox.OwnHistory):
     Fails by: taking memory from those about to give it back, after most of their work is done.
     """
 
+    admission_moves = "event"
+
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
         if not beneficiary.is_running:
@@ -82,6 +90,8 @@ class LargestKv:
     Fails by: throwing away the most computation; long requests suffer.
     """
 
+    admission_moves = "event"
+
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
         return max(toolbox.expendable(view), key=view.freed_by) if beneficiary.is_running else None
@@ -96,6 +106,8 @@ class LowestPriority:
     Progress: the order never changes, so its first is never taken.
     Fails by: starvation of low priorities, whose work is also done twice.
     """
+
+    admission_moves = "event"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
