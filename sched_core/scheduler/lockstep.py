@@ -22,6 +22,7 @@ class Lockstep:
         "context",
         "due_at",
         "emitted_ns",
+        "grown_seq",
         "size",
         "tick",
     )  # fmt: skip
@@ -33,6 +34,8 @@ class Lockstep:
         self.size = 0
         self.context = 0
         """Computed tokens of all members."""
+        self.grown_seq = -1
+        """Up to here in order of admission, members hold what their next token needs."""
         self.emitted_ns = 0
         """When the last tick ended: every member's last token."""
         # A member needs a block whenever its computed tokens fill one: every `block_size` ticks,
@@ -119,6 +122,7 @@ class Lockstep:
         self.tick += ticks
         self.context += ticks * self.size
         self.emitted_ns = end_ns
+        self.grown_seq = -1
         done = self._last.get(self.tick - 1)
         return list(done) if done else []
 

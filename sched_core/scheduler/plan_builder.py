@@ -26,7 +26,6 @@ class PlanBuilder:
         "chosen",
         "granted",
         "grants",
-        "grown_seq",
         "joined",
         "members_granted",
         "preemptions",
@@ -49,8 +48,7 @@ class PlanBuilder:
         self.chosen: list[Request] | None = None
         """The order in which a policy lets everyone run, if it is another and all members of the
         lockstep have their token."""
-        self.grown_seq = -1
-        """Up to here in order of admission, members that need a block in this step have it."""
+        self._state.lockstep.grown_seq = -1
         self.joined: dict[Request, int] = {}
         """Who joined the batch in this step -> prefix tokens found in the cache."""
         self.admitted_by = NOBODY

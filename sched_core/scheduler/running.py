@@ -58,6 +58,7 @@ def _grant_whole(state: SchedulerState, builder: PlanBuilder, chosen: list[Reque
         return False
     for member in sorted(lockstep.due(), key=chosen.index):
         state.kv.grow_one(member)
+    lockstep.grown_seq = state.admissions  # all of them
     builder.grant_members(size)
     builder.chosen = chosen
     _grant_each(state, builder, chosen[size:])
@@ -121,15 +122,15 @@ def _part_ways(state: SchedulerState, builder: PlanBuilder) -> None:
 
 def _grow_due(state: SchedulerState, builder: PlanBuilder, before: Request | None) -> None:
     """The next block for every member that needs one and is before a request, in order."""
-    kv = state.kv
-    for member in state.lockstep.due():
+    kv, lockstep = state.kv, state.lockstep
+    for member in lockstep.due():
         if before is not None and member.admitted_seq > before.admitted_seq:
             break
         if member.lockstep_since < 0:
             continue  # preempted meanwhile
-        if member.admitted_seq <= builder.grown_seq:
+        if member.admitted_seq <= lockstep.grown_seq:
             continue  # it has its block from an earlier call
-        builder.grown_seq = member.admitted_seq
+        lockstep.grown_seq = member.admitted_seq
         if kv.free_blocks:
             kv.grow_one(member)
         else:

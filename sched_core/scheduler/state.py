@@ -87,10 +87,11 @@ class SchedulerState:
 
     def num_blocks(self, request: Request) -> int:
         """Device blocks that a request holds, those counted only included."""
-        held, lockstep = len(request.blocks), self.lockstep
-        if self.kv.by_count and request.lockstep_since >= 0:
-            return max(held, self.kv.blocks_for(lockstep.computed(request)))
-        return held
+        lockstep = self.lockstep
+        if not self.kv.by_count or request.lockstep_since < 0:
+            return len(request.blocks)
+        ahead = request.admitted_seq <= lockstep.grown_seq
+        return self.kv.blocks_for(lockstep.computed(request) + ahead)
 
     def _key(self) -> Callable[[Request], float] | None:
         """How the queue asks for a key; None where nobody has an opinion."""

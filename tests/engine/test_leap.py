@@ -37,7 +37,16 @@ def everything(recorder: Recorder) -> dict[str, object]:
     }
 
 
-POLICIES = ("fcfs", "priority+swap", "skip-ahead+chunk:size=7", "priority-aging", "sjf", "vtc")
+POLICIES = (
+    "fcfs",
+    "cost-aware",
+    "largest-kv+swap",
+    "priority+swap",
+    "skip-ahead+chunk:size=7",
+    "priority-aging",
+    "sjf",
+    "vtc",
+)
 
 
 @given(workloads(), configs(), st.sampled_from(POLICIES), st.sampled_from((0.05, 3.0, 99.0)))
@@ -50,7 +59,9 @@ def test_the_same_bytes(
     assert everything(leapt) == everything(stepped)
 
 
-@pytest.mark.parametrize(("policy", "fewer"), [("fcfs", True), ("vtc", True), ("vtc+fill-tile", True)])
+@pytest.mark.parametrize(
+    ("policy", "fewer"), [("fcfs", True), ("vtc", True), ("vtc+fill-tile", True)]
+)
 def test_leaps_are_taken_where_no_hook_wants_every_step(policy: str, fewer: bool) -> None:
     specs = requests("A(20,90,@0) B(20,50,@0) C(20,200,@1)")
     config = EngineConfig(num_gpu_blocks=200)
