@@ -130,22 +130,20 @@ def _grow_due(state: SchedulerState, builder: PlanBuilder, before: Request | Non
             continue  # preempted meanwhile
         if member.admitted_seq <= lockstep.grown_seq:
             continue  # it has its block from an earlier call
-        lockstep.grown_seq = member.admitted_seq
-        if kv.free_blocks:
+        if kv.free_blocks or _take_for(state, builder, member):
             kv.grow_one(member)
-        else:
-            _take_for(state, builder, member)
+            lockstep.grown_seq = member.admitted_seq
 
 
-def _take_for(state: SchedulerState, builder: PlanBuilder, member: Request) -> None:
-    """A block for a member, from whoever must yield."""
+def _take_for(state: SchedulerState, builder: PlanBuilder, member: Request) -> bool:
+    """Have somebody yield to a member that needs a block; True if there is one for it then."""
     # hooks see the step as far as it has got: those ahead of the member have their tokens
     builder.grant_members(builder.members_before(member) - builder.members_granted)
     while not state.kv.free_blocks:
         victim = preemption.preempt_for(state, builder, member)
         if victim is member:
-            return
+            return False
         if victim is None:
             builder.set_apart(member)
-            return
-    state.kv.grow_one(member)
+            return False
+    return True
