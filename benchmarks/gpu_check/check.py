@@ -63,7 +63,7 @@ class Outcome:
 
 @attrs.frozen
 class Check:
-    """One check: the function `check(setting) -> Outcome` of the module `gpu_check.NAME`."""
+    """One check: the function `check(setting) -> Outcome` of `gpu_check.checks.NAME`."""
 
     name: str
     about: str
@@ -72,7 +72,7 @@ class Check:
 
     @property
     def function(self) -> str:
-        return f"gpu_check.{self.name}:check"
+        return f"gpu_check.checks.{self.name}:check"
 
 
 CHECKS = (

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from sched_core import EMPTY_LOAD, Capacity, InputError, StepLoad, StepOutcome, StepPlan, limits
 
@@ -67,11 +66,11 @@ class NapkinCosts:
     def swap_in(self, blocks: int, beside: StepLoad = EMPTY_LOAD) -> float:
         return self.swap_out(blocks)
 
-    def steps(self, load: StepLoad, n: int) -> NDArray[np.float64]:
+    def steps(self, load: StepLoad, n: int) -> list[float]:
         gpu = self.gpu
-        context = load.decode_kv_tokens + load.decodes * np.arange(n, dtype=np.float64)
-        read = gpu.weights / gpu.bandwidth + gpu.kv / gpu.bandwidth * context
-        return read + gpu.token * load.decodes
+        weights, per_token = gpu.weights / gpu.bandwidth, gpu.kv / gpu.bandwidth
+        contexts = (load.decode_kv_tokens + load.decodes * i for i in range(n))
+        return [weights + per_token * kv + gpu.token * load.decodes for kv in contexts]
 
 
 @attrs.frozen

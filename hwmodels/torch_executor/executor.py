@@ -8,11 +8,11 @@ import attrs
 import torch
 
 from hwmodels.torch_executor.model.loaded import LoadedModel
+from hwmodels.torch_executor.model.memory import free_bytes
 from hwmodels.torch_executor.prompts.prompts import Prompts
 from hwmodels.torch_executor.step.clock import Stopwatch
 from hwmodels.torch_executor.step.forward import logits
 from hwmodels.torch_executor.step.graphs import DecodeGraph, DecodeGraphs
-from hwmodels.torch_executor.step.memory import free_bytes
 from hwmodels.torch_executor.step.packing import PackedBatch, pack
 from hwmodels.torch_executor.step.pool import KVPool
 from hwmodels.torch_executor.step.sampling import sample

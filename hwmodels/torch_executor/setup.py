@@ -13,13 +13,13 @@ from hwmodels.measured.calibration import Calibration, Memory
 from hwmodels.measured.linear_costs import LinearCosts
 from hwmodels.torch_executor import measure
 from hwmodels.torch_executor.executor import StepRunner, TorchExecutor
-from hwmodels.torch_executor.hardware import DEVICES, Torch
 from hwmodels.torch_executor.model import models
 from hwmodels.torch_executor.model.loaded import LoadedModel
+from hwmodels.torch_executor.model.memory import free_bytes
 from hwmodels.torch_executor.prompts.prompts import Prompts, SyntheticPrompts
 from hwmodels.torch_executor.prompts.texts import TextPrompts
+from hwmodels.torch_executor.settings import DEVICES, Settings
 from hwmodels.torch_executor.step.graphs import DecodeGraphs, OnCuda
-from hwmodels.torch_executor.step.memory import free_bytes
 from hwmodels.torch_executor.step.pool import KVPool
 from sched_core import InputError
 
@@ -27,7 +27,7 @@ QUICK = 24
 """Steps that a run measures for its costs where no file gives them: about a second on a CPU."""
 
 
-def executor(settings: Torch, model: str, block_size: int) -> TorchExecutor:
+def executor(settings: Settings, model: str, block_size: int) -> TorchExecutor:
     """A fresh executor; a model that was loaded before is used again."""
     loaded = _loaded(settings, model)
     runner = _runner(loaded, block_size, settings)
@@ -39,7 +39,7 @@ def executor(settings: Torch, model: str, block_size: int) -> TorchExecutor:
     )
 
 
-def _loaded(settings: Torch, model: str) -> LoadedModel:
+def _loaded(settings: Settings, model: str) -> LoadedModel:
     if settings.threads:
         torch.set_num_threads(settings.threads)
     if settings.dtype not in ("auto", *models.DTYPES):
@@ -70,7 +70,7 @@ def device(name: str) -> torch.device:
     return found
 
 
-def check_device(settings: Torch, on: torch.device) -> None:
+def check_device(settings: Settings, on: torch.device) -> None:
     """Raises InputError for a parameter that `on` would not heed."""
     if settings.cuda_graphs and on.type != "cuda":
         raise InputError(
@@ -88,7 +88,7 @@ def check_device(settings: Torch, on: torch.device) -> None:
         )
 
 
-def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner:
+def _runner(loaded: LoadedModel, block_size: int, settings: Settings) -> StepRunner:
     pool, graphs = KVPool(loaded.layers, block_size, loaded.dtype, loaded.device), None
     if settings.cuda_graphs:
         graphs = DecodeGraphs(loaded.model, pool, loaded.device, OnCuda())
@@ -103,14 +103,14 @@ def _runner(loaded: LoadedModel, block_size: int, settings: Torch) -> StepRunner
     )
 
 
-def _prompts(settings: Torch, model: str, vocab: int) -> Prompts:
+def _prompts(settings: Settings, model: str, vocab: int) -> Prompts:
     if settings.prompts:
         return TextPrompts.of(settings.prompts, model, vocab)
     return SyntheticPrompts(settings.seed, vocab)
 
 
 @cache
-def _costs(settings: Torch, model: str, block_size: int) -> LinearCosts:
+def _costs(settings: Settings, model: str, block_size: int) -> LinearCosts:
     """Those of a file, or a quick fit: the same for all runs of a process."""
     if settings.costs:
         found = measured.Measured(path=settings.costs)
@@ -121,7 +121,7 @@ def _costs(settings: Torch, model: str, block_size: int) -> LinearCosts:
     return measure.fitted(runner, measure.time_steps(runner, shapes, repeats=1))
 
 
-def calibration(settings: Torch, model: str, steps: int, repeats: int) -> Calibration:
+def calibration(settings: Settings, model: str, steps: int, repeats: int) -> Calibration:
     """A price fitted to `steps` random steps, and its error on as many others."""
     loaded, block_size = _loaded(settings, model), 16
     limits = measure.Range.of(loaded)
@@ -143,7 +143,7 @@ def calibration(settings: Torch, model: str, steps: int, repeats: int) -> Calibr
     )
 
 
-def _setting(settings: Torch, loaded: LoadedModel) -> dict[str, object]:
+def _setting(settings: Settings, loaded: LoadedModel) -> dict[str, object]:
     """All that a time depends on."""
     cuda = loaded.device.type == "cuda"
     return {

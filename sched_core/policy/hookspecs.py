@@ -67,7 +67,11 @@ class Decisions:
         run, since nobody comes back to it once the seats or the budget are used up or a request
         did not fit: note before the `yield`, or in `request_admitted`, whose turn is next.
         On None: `view.waiting` in order, so the head blocks those behind it, as in vLLM.
-        Called: in every step that preempted nobody, has budget and seats left, and has waiters.
+        Called: in every step that preempted nobody, has budget and seats left, and has waiters. As
+        the class attribute `admission_moves` says: "event" lets the engine leave it out while
+        nobody comes or goes, no memory comes free and the others only decode; "time" (the default)
+        does not. It speaks for `can_admit`, `reserve_blocks`, `chunk_size` and `select_victim` of
+        the component too.
 
             @hookimpl
             def select_admissions(self, view):

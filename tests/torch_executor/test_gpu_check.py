@@ -91,7 +91,7 @@ def positions_that_do_not_move(patch: Patch) -> None:
         batch = pack(*how)
         return attrs.evolve(batch, positions=batch.positions.clamp_max(30))
 
-    patch.setattr("gpu_check.logits.pack", packed)
+    patch.setattr("gpu_check.checks.logits.pack", packed)
 
 
 @pytest.mark.parametrize(

@@ -19,4 +19,4 @@ def test_more_work_never_takes_less_time(field):
 
 def test_many_steps_cost_what_single_ones_cost():
     longer = (LOAD._replace(decode_kv_tokens=32 * (1000 + i)) for i in range(50))
-    assert COSTS.steps(LOAD, 50).tolist() == [COSTS.step(load) for load in longer]
+    assert list(COSTS.steps(LOAD, 50)) == [COSTS.step(load) for load in longer]

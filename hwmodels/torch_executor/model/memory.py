@@ -1,4 +1,4 @@
-"""How much memory is left for the cache."""
+"""How much memory a model leaves for the cache."""
 
 import gc
 import os

@@ -1,7 +1,7 @@
 """What CUDA graphs save: decodes with and without them."""
 
 from gpu_check.check import Outcome, Setting
-from gpu_check.step_times import REPEATS, decodes, name, timed_runner
+from gpu_check.checks.step_times import REPEATS, decodes, name, timed_runner
 from hwmodels.torch_executor.measure import time_steps
 
 BATCHES = (1, 8, 32, 64)
