@@ -17,6 +17,7 @@ from sched_core.policy.stack import Policy
 
 _MOVES = {
     "static": "static: asked once, when a request enters the queue",
+    "clock": "clock: asked once, as all keys move alike with time",
     "event": "event: asked again when something happened to the request or its tenant",
     "time": "time: asked again before every scan of the queue",
 }

@@ -8,8 +8,11 @@ import attrs
 from sched_core.errors import PluginLoadError
 from sched_core.policy.binding import Hook
 
-MOVES = ("static", "event", "time")
+MOVES = ("static", "clock", "event", "time")
 """How keys of the queue move, the calmest first."""
+
+KEPT = ("static", "clock")
+"""Under these the order of two requests never changes, so each is asked once."""
 
 ADMISSION_MOVES = ("event", "time")
 """When answers about a waiting request change: with an arrival, an admission, a preemption or an
@@ -54,7 +57,7 @@ class Declarations:
             frozenset(name for name, part in components if getattr(part, "oracle", False)),
             moves,
             leaps,
-            leaps and moves == "static" and admission == "event",
+            leaps and moves in KEPT and admission == "event",
         )
 
 

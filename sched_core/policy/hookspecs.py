@@ -47,7 +47,8 @@ class Decisions:
         Answer: a finite number, lower is served first; ties go by arrival, then submission.
         On None: 0 for everyone, which is first come, first served.
         Called: as the class attribute `priority_moves` says: "static" once whenever the request
-        enters the queue, "event" again after something happened to it or to its tenant, "time"
+        enters the queue; "clock" likewise, with `now` 0 for everyone, where time moves all keys
+        alike; "event" again after something happened to it or to its tenant, "time"
         (the default) again and again; both when admission begins to scan the queue, which a step
         without budget or seats left does not do.
 

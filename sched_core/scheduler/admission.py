@@ -1,7 +1,9 @@
 """The second half of a step: waiting requests join the batch, one by one."""
 
+import warnings
 from collections.abc import Iterable
 
+from sched_core.policy.declarations import KEPT
 from sched_core.request import Request, RequestState
 from sched_core.scheduler import notices, preemption
 from sched_core.scheduler.offer import Offer, has_room, is_open, offered, offered_less
@@ -40,13 +42,33 @@ def _candidates(state: SchedulerState, builder: PlanBuilder) -> Iterable[Request
     return state.waiting if chosen is None else map(request_of, chosen)
 
 
+class SlowKeys(UserWarning):
+    """Keys that move are asked again of many requests, which takes long."""
+
+
+MANY = 1000
+"""Waiting requests from which on that is told."""
+
+
 def _rekey(state: SchedulerState) -> None:
     moves = state.policy.moves
+    if moves not in KEPT and state.waiting.size >= MANY:
+        warnings.warn(
+            f"{MANY} requests and more wait, and the keys of {' and '.join(_keyed(state))} are asked "
+            f'again and again, as priority_moves = "{moves}": each scan takes as long as the queue; '
+            'keys that are "static" or "clock" are asked once',
+            SlowKeys,
+            stacklevel=2,
+        )
     if moves == "time":
         state.waiting.rekey()
     elif moves == "event" and state.touched_tenants:
         state.waiting.rekey(state.touched_tenants)
         state.touched_tenants.clear()
+
+
+def _keyed(state: SchedulerState) -> list[str]:
+    return state.policy.hooks["effective_priority"].components
 
 
 def _admit_one(state: SchedulerState, builder: PlanBuilder, request: Request) -> bool:

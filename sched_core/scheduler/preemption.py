@@ -2,6 +2,7 @@
 
 from sched_core.execution.plan import Preemption
 from sched_core.limits import NANOSECONDS
+from sched_core.policy.declarations import KEPT
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE, SWAP
 from sched_core.request import Request, RequestState
 from sched_core.scheduler import notices
@@ -36,7 +37,7 @@ def last_in_order(state: SchedulerState) -> Request:
     Under strict first come, first served that is the last one admitted, as in vLLM.
     """
     policy, now = state.policy, state.now_ns / NANOSECONDS
-    if policy.moves != "static":
+    if policy.moves not in KEPT:
         for request in state.running:
             key = policy.effective_priority(request.view, now)
             request.sort_key = (key, *request.sort_key[1:])

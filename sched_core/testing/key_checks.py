@@ -1,5 +1,6 @@
 """Asks keys of waiting requests again where the engine, by `priority_moves`, need not."""
 
+from math import isclose
 from typing import NamedTuple
 
 import attrs
@@ -75,6 +76,22 @@ class AskingPolicy(Policy):
                 )
         return None
 
+    def drifted(self, request: RequestView, other: RequestView, now: float) -> str | None:
+        """How the keys of two waiting requests have moved apart, which time should move alike."""
+        asked = self._asked[request.id], self._asked[other.id]
+        first = asked[0].key - asked[1].key
+        for later in (now, now + MUCH_LATER):
+            keys = [
+                self._ask_key(each, later, was.predictions).key
+                for each, was in zip((request, other), asked, strict=True)
+            ]
+            if not isclose(keys[0] - keys[1], first, rel_tol=1e-6, abs_tol=1e-6 * abs(keys[0])):
+                return (
+                    f"effective_priority, in {self._keys_from}, of {request.id} is {first:.9g} "
+                    f"above that of {other.id} at 0 s, and {keys[0] - keys[1]:.9g} at {later:.9g} s"
+                )
+        return None
+
 
 class _AskAgain(Watcher):
     """Asks after every step for the keys of all that wait; keeps how the first has moved."""
@@ -88,9 +105,14 @@ class _AskAgain(Watcher):
     def stepped(self, record: StepRecord) -> None:
         host = self._policy.host
         assert isinstance(host, EngineHost)
-        for request in host.state.waiting.ordered():
-            touched = request.tenant in host.state.touched_tenants
-            self.found = self.found or self._policy.moved(request.view, host.now, touched=touched)
+        waiting, policy = host.state.waiting.ordered(), self._policy
+        for request in waiting:
+            if policy.moves == "clock":
+                how = policy.drifted(request.view, waiting[0].view, host.now)
+            else:
+                touched = request.tenant in host.state.touched_tenants
+                how = policy.moved(request.view, host.now, touched=touched)
+            self.found = self.found or how
 
 
 def moved(scenario: Scenario, components: list[tuple[str, object]], moves: str) -> str | None:
