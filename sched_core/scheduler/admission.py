@@ -54,8 +54,8 @@ def _rekey(state: SchedulerState) -> None:
     moves = state.policy.moves
     if moves not in KEPT and state.waiting.size >= MANY:
         warnings.warn(
-            f"{MANY} requests and more wait, and the keys of {' and '.join(_keyed(state))} are asked "
-            f'again and again, as priority_moves = "{moves}": each scan takes as long as the queue; '
+            f"{MANY} requests and more wait, and keys of {' and '.join(_keyed(state))} are asked "
+            f'again and again, as priority_moves = "{moves}": a scan takes as long as the queue; '
             'keys that are "static" or "clock" are asked once',
             SlowKeys,
             stacklevel=2,
