@@ -12,7 +12,7 @@ from sched_core.reports.report import Report, Result
 
 
 def simulate(scenario: Scenario, *, watchers: Sequence[Watcher] = ()) -> Report:
-    """Run the scenario's own policy; each of `watchers` is called after every step.
+    """Run the scenario's own policy; each of `watchers` is told of its steps.
 
     Raises UsageError before anything runs, PolicyError or NoProgress from the run.
     """

@@ -91,9 +91,9 @@ class Policy:
         answer, who = self._ask(self.hooks["chunk_size"], view, request, limit)
         if answer is None:
             return limit
-        if type(answer) is not int or answer < 0:
-            answer = self._answers.count("chunk_size", who, answer)
-        return answer if answer < limit else limit
+        if type(answer) is int and 0 <= answer <= limit:
+            return answer
+        return min(limit, self._answers.count("chunk_size", who, answer))
 
     def select_victim(self, view: Any, beneficiary: RequestView) -> tuple[Any, str]:
         """A running request, NO_VICTIM or None, and who said so."""

@@ -20,7 +20,7 @@ from sched_core.catalogue.entries import find, plugins
 from sched_core.catalogue.specs import build, split_stack
 from sched_core.experiment.scenario import DEFAULT_HARDWARE, DEFAULT_POLICY, DEFAULT_WORKLOAD
 from sched_core.policy.stack import Policy
-from sched_core.watchers.step_times import recorder
+from sched_core.watchers.step_times import StepTimes
 
 POLICY = """
 import attrs
@@ -164,7 +164,7 @@ def test_replayed_times_never_clash(machine: Path, tmp_path: Path) -> None:
         hardware=f"schedfw/measured:path={machine}", model="tiny", workload=workload
     )
     with times.open("w") as file:
-        simulate(measured, watch=recorder(file.write))
+        simulate(measured, watchers=[StepTimes(file.write)])
     asked = ("run", "--replay-times", times, "--workload", workload)
     report = json.loads(schedfw(*asked, "--format", "json").stdout)
     assert report["setting"]["hardware"]["spec"] == f"recorded:path={times}"

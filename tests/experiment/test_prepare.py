@@ -9,6 +9,7 @@ from unittest.mock import patch
 import attrs
 import pytest
 from command_line import schedfw
+from harness import Seen
 from sched_plugins.workloads.synthetic.generators import Synthetic
 
 from hwmodels.constant import Constant, ConstantExecutor
@@ -101,7 +102,7 @@ def test_a_shared_executor_and_one_for_each_run_give_the_same() -> None:
 
 def test_every_watcher_sees_every_step() -> None:
     seen: list[list[int]] = [[], [], []]
-    watchers = [lambda plan, *_, to=to: to.append(plan.step) for to in seen]
+    watchers = [Seen(lambda record, to=to: to.append(record.plan.step)) for to in seen]
     report = simulate(SCENARIO, watchers=watchers)
     assert seen[0] == seen[1] == seen[2] == list(range(report.results[0].summary["steps"]))
 

@@ -80,7 +80,7 @@ class LooksForLeaps:
 
     @hookimpl
     def effective_priority(self, request: RequestView) -> float:
-        return request.submission if find_engine()._watch else -request.submission
+        return request.submission if find_engine().instance._watchers else -request.submission
 
 
 @attrs.define(eq=False)

@@ -121,13 +121,12 @@ def register_unfinished_blocks(kv: KVCache, request: Request, _: int) -> Any:
     return kv, request, len(request.blocks) * kv.block_size
 
 
-def keep_victim_in_plan(original: Any) -> Callable[..., None]:
-    def withdraw(self: PlanBuilder, victim: Request) -> None:
-        grants = dict(self.grants)
-        original(self, victim)
-        self.grants = grants or {victim: 1}
+def keep_victims_in_plan(original: Any) -> Callable[..., list[Request]]:
+    def order(self: PlanBuilder) -> list[Request]:
+        step, waiting = self._state.step, self._state.waiting
+        return [*original(self), *(r for r in waiting if r.preempted_step == step)]
 
-    return withdraw
+    return order
 
 
 def note_a_bystander(builder: PlanBuilder, preemption: Preemption, _: Any) -> None:
@@ -289,7 +288,7 @@ FAULTS = {
     "B8 counts are whole numbers": Case(
         Policy, "chunk_size", changed(np.int64), policy="fcfs+chunk:size=5"
     ),
-    "C1 granted and preempted are disjoint": Case(PlanBuilder, "withdraw", keep_victim_in_plan),
+    "C1 granted and preempted are disjoint": Case(PlanBuilder, "order", keep_victims_in_plan),
     "C2 a victim stays out for the step": Case(preemption, "_preempt", after(let_victim_run)),
     "C3 everyone is in one place": Case(WaitingQueue, "remove", keep_one),
     "C4 victims were running": Case(PlanBuilder, "preempt", after(note_a_bystander)),

@@ -51,7 +51,7 @@ def test_loads_are_those_of_the_engine(seed: int) -> None:
         scheduler_reserve_full_isl=False,
     )  # fmt: skip
     policy = Policy.from_spec("chunk:size=8")
-    Engine(config, policy, executor, Workload(specs), watch=lambda *_: None).run()
+    Engine(config, policy, executor, Workload(specs)).run()
     parts = [part for step in executor.steps for part in step]
     assert any(part.is_prefill and part.new == 1 and part.computed for part in parts)
     assert any(part.is_prefill and part.emitted for part in parts), "a recompute"
