@@ -150,7 +150,7 @@ class Engine:
             self._agenda.add(round(request.spec.abort * NANOSECONDS), GIVES_UP, request)
         else:
             return
-        self._collect(self._now_ns)  # it may be over already
+        self._collect(self._now_ns)  # its client may have given up, or a slot be free, by now
 
     def _begin(self) -> None:
         next_ns = self._agenda.next_ns()

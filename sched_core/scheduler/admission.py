@@ -18,7 +18,7 @@ def admit(state: SchedulerState, builder: PlanBuilder) -> None:
     if batch is not None:
         if not batch.takes_in(state.running):
             return
-        batch.open = True
+        batch.open = True  # while it is filled; below it is settled whether it stays so
     if is_open(state, builder):
         for request in _candidates(state, builder):
             if not _admit_one(state, builder, request) or not is_open(state, builder):
@@ -78,7 +78,7 @@ def _admit_one(state: SchedulerState, builder: PlanBuilder, request: Request) ->
         return False
     if not offer.tokens:
         return True  # by its policy it shall not run now; those behind it may
-    while not has_room(state, request, offer):
+    while not has_room(state, request, offer):  # each victim may cost a hit as well
         if preemption.preempt_for(state, builder, request) is None:
             return False
         offer = offered_less(state, request, offer)

@@ -15,9 +15,10 @@ def take_in(state: SchedulerState, builder: PlanBuilder, end_ns: int) -> Sequenc
     emitters = [r for r, n in builder.grants.items() if _advance(state, r, n, start_ns, end_ns)]
     notices.tell_computed(state, builder)
     notices.tell_done(state, start_ns, 1)
+    # after the observers, who may want to see the last tokens of those that end
     done += [request for request in emitters if request.emitted >= request.output_len]
     if len(done) > 1:
-        finishing = set(done)
+        finishing = set(done)  # members and others, in one order: it shows in records and queues
         done = [request for request in builder.order() if request in finishing]
     finish(state, done)
     _fall_in(state, builder, emitters)

@@ -112,7 +112,7 @@ class Lockstep:
     def ticks_left(self) -> int:
         """Ticks until a member emits its last token, that one included; there must be members."""
         heap, last = self._last_ticks, self._last
-        while heap[0] not in last:
+        while heap[0] not in last:  # all that were to end then have left
             heappop(heap)
         return heap[0] - self.tick + 1
 

@@ -90,6 +90,7 @@ class PlanBuilder:
         if not state.lockstep.size:
             return
         members = [r for r in state.running if r.lockstep_since >= 0]
+        # what they were granted as members stands; the order of grants is the plan's
         granted = dict.fromkeys(members[: self.members_granted], 1) | self.grants
         self.grants = {r: granted[r] for r in self.chosen or state.running if r in granted}
         self.chosen = None
@@ -102,12 +103,15 @@ class PlanBuilder:
     def join(self, request: Request, tokens: int) -> None:
         """Let a request that was waiting compute `tokens` tokens."""
         self.joined[request] = request.computed
+        if self.chosen is not None:
+            self.chosen.append(request)
         self.grant(request, tokens)
 
     def withdraw(self, victim: Request) -> None:
         """Take back what a request was granted in this step; it stands on its own afterwards."""
         state = self._state
         if victim.lockstep_since >= 0:
+            # members are granted in running order, so its place says whether it has its token
             granted = self.members_before(victim) < self.members_granted
             state.lockstep.leave(victim)
             state.kv.settle(victim, victim.computed + granted)
@@ -115,7 +119,7 @@ class PlanBuilder:
         else:
             self._spend(-self.grants.pop(victim, 0))
             state.alone.remove(victim)
-            state.kv.forget(victim)
+            state.kv.forget(victim)  # blocks that would have been full after this step
 
     def preempt(self, preemption: Preemption, swap: Swap | None) -> None:
         """Note a victim, and the copy of its blocks if it was swapped out."""
@@ -139,7 +143,7 @@ class PlanBuilder:
         running, grants = self.chosen or self._state.running, self.grants
         if not self.members_granted:
             return list(grants)
-        if self.members_granted + len(grants) == len(running):
+        if self.members_granted + len(grants) == len(running):  # nobody stands still
             return running
         return [r for r in running if r.lockstep_since >= 0 or r in grants]
 

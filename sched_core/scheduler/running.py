@@ -101,7 +101,7 @@ def _grant_members(state: SchedulerState, builder: PlanBuilder, before: Request 
         _part_ways(state, builder)
         return False
     if lockstep.num_due():
-        _grow_due(state, builder, before)
+        _grow_due(state, builder, before)  # who may cost members, or `before`, their place
         if before is None:
             count = lockstep.size
         elif before.state is RequestState.RUNNING:
@@ -123,7 +123,7 @@ def _part_ways(state: SchedulerState, builder: PlanBuilder) -> None:
 def _grow_due(state: SchedulerState, builder: PlanBuilder, before: Request | None) -> None:
     """The next block for every member that needs one and is before a request, in order."""
     kv, lockstep = state.kv, state.lockstep
-    for member in lockstep.due():
+    for member in lockstep.due():  # as they were when this began
         if before is not None and member.admitted_seq > before.admitted_seq:
             break
         if member.lockstep_since < 0:
