@@ -21,11 +21,13 @@ def admit(state: SchedulerState, builder: PlanBuilder) -> None:
         for request in _candidates(state, builder):
             if not _admit_one(state, builder, request) or not is_open(state, builder):
                 break
-        # budget and seats are left, and who waits was asked: it is memory that lacks, or leave
+        # budget and seats are left, and who waits was asked: it is memory that lacks, or leave;
+        # without chunks it may be budget, of which prefills leave less than decodes alone will
         state.nobody_joins = (
             state.policy.declares.may_leap_past_waiting
             and not builder.preemptions
             and is_open(state, builder)
+            and (state.config.enable_chunked_prefill or builder.granted == len(state.running))
         )
     elif batch is None or len(state.running) < state.seats:
         return  # a spent budget leaves a static batch as it is
