@@ -24,7 +24,7 @@ from sched_core import (
     Watcher,
     Workload,
 )
-from sched_core.cli import executor_options
+from sched_core.experiment import prepare
 from sched_core.watchers.decision_trace import DecisionTrace
 from sched_core.watchers.step_times import StepTimes
 
@@ -218,8 +218,8 @@ def test_costs_that_no_replay_could_read_end_the_run_before_it_begins(
         def executor(self, model: str | None, *, block_size: int) -> Real:
             return Real(ConstantCosts(self))
 
-    monkeypatch.setattr(executor_options, "build", lambda *_: Own())
-    result = schedfw("run", "--record-times", tmp_path / "times")
+    monkeypatch.setattr(prepare, "named_hardware", lambda _: Own())
+    result = schedfw("run", "--num-gpu-blocks", 100, "--record-times", tmp_path / "times")
     assert result.exit_code == 2
     assert "--record-times is not for 'a100': costs of class ConstantCosts" in result.stderr
     assert list(tmp_path.iterdir()) == []
