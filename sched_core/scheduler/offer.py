@@ -87,11 +87,6 @@ def limit(state: SchedulerState, builder: PlanBuilder, request: Request, compute
 def chunk(state: SchedulerState, builder: PlanBuilder, request: Request, computed: int) -> int:
     """Tokens for this step; 0 if it cannot, or by its policy shall not, run now."""
     tokens = limit(state, builder, request, computed)
-    if (
-        tokens > 0
-        and "chunk_size" in state.policy.uses
-        and state.config.enable_chunked_prefill
-        and is_prefill(request, computed)
-    ):
+    if tokens > 0 and state.config.enable_chunked_prefill and is_prefill(request, computed):
         tokens = state.policy.chunk_size(state.view, request.view, tokens)
     return tokens

@@ -16,7 +16,7 @@ def grant(state: SchedulerState, builder: PlanBuilder) -> None:
     batch = state.static_batch
     if batch is not None and batch.prefills(state.alone):
         builder.break_lockstep()
-        listed = _chosen(state, builder)
+        listed = _chosen(state)
         _grant_each(state, builder, filter(lacks_prefill, listed or list(state.running)))
     else:
         grant_all(state, builder)
@@ -24,7 +24,7 @@ def grant(state: SchedulerState, builder: PlanBuilder) -> None:
 
 def grant_all(state: SchedulerState, builder: PlanBuilder) -> None:
     """Give everyone its tokens, in the policy's order or in that of admission."""
-    if (chosen := _chosen(state, builder)) is not None and chosen != state.running:
+    if (chosen := _chosen(state)) is not None and chosen != state.running:
         if not _grant_whole(state, builder, chosen):
             builder.break_lockstep()
             _grant_each(state, builder, chosen)
@@ -40,9 +40,7 @@ def grant_all(state: SchedulerState, builder: PlanBuilder) -> None:
     _grant_members(state, builder, None)
 
 
-def _chosen(state: SchedulerState, builder: PlanBuilder) -> list[Request] | None:
-    if "order_running" not in state.policy.uses:
-        return None
+def _chosen(state: SchedulerState) -> list[Request] | None:
     return requests_of(state.policy.order_running(state.view))
 
 

@@ -54,8 +54,7 @@ class Scheduler:
         state.nobody_joins = False
         budget = state.config.max_num_batched_tokens
         builder.begin(budget)
-        if "step_budget" in state.policy.uses:
-            builder.budget_left = state.policy.step_budget(state.view, budget)
+        builder.budget_left = state.policy.step_budget(state.view, budget)
         if state.running:
             running.grant(state, builder)
         if state.waiting.size and not builder.preemptions:
