@@ -52,4 +52,3 @@ def end(
     state.recorder.ended(request)
     state.ended_ids.append(request.id)
     tell(state, "request_finished", request)
-    request.view = None  # the two refer to each other, and would wait for the garbage collector
