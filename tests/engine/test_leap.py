@@ -158,9 +158,7 @@ def test_only_what_says_so_is_leapt_past(moves: str | None, past: bool) -> None:
     assert Policy([("objects", part)]).declares.may_leap_past_waiting == past
 
 
-@given(
-    workloads(), configs(enable_prefix_caching=False), st.sampled_from(PAST_WAITING), st.booleans()
-)
+@given(workloads(), configs(), st.sampled_from(PAST_WAITING), st.booleans())
 def test_past_who_waits_the_same_bytes(
     specs: list[RequestSpec], config: EngineConfig, policy: str, watched: bool
 ) -> None:
