@@ -92,7 +92,7 @@ BROKEN = {
     ),
     "the key moves in no known way": (
         method("effective_priority(self)") + "    priority_moves = 'sometimes'\n",
-        "priority_moves is 'sometimes'; it must be one of ('static', 'event', 'time')",
+        "priority_moves is 'sometimes'; it must be one of ('static', 'clock', 'event', 'time')",
     ),
 }
 

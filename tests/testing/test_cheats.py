@@ -324,7 +324,7 @@ def test_a_cheat_is_caught(name: str, cheat: Callable[[], object]) -> None:
 @pytest.mark.parametrize(
     ("cheat", "declared", "right"),
     [
-        (AgesAndIsStatic, "static", "time"),
+        (AgesAndIsStatic, "static", "clock"),
         (AgesWithEvents, "event", "time"),
         (CountsAndIsStatic, "static", "event"),
         (CountsOthersWithEvents, "event", "time"),

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from sched_core.errors import PolicyError
-from sched_core.policy.declarations import MOVES
 from sched_core.scheduler.views import EngineRequestView
 from sched_core.testing.behind_yield import go_on_behind_yields
 from sched_core.testing.checks.registry import check
@@ -45,8 +44,8 @@ def keys_move_as_declared(trial: Trial) -> Iterator[str]:
             return moved(trial.scenario, trial.under_test.components(), declaration)
 
     if found := moves_unlike(declared):
-        calmer = MOVES[MOVES.index(declared) + 1 : -1]
-        right = next((moves for moves in calmer if not moves_unlike(moves)), MOVES[-1])
+        others = [moves for moves in ("event", "clock") if declared == "static"]
+        right = next((moves for moves in others if not moves_unlike(moves)), "time")
         yield f'{found}, with priority_moves = "{declared}"; "{right}" would be right'
 
 
