@@ -11,7 +11,7 @@ from sched_core.errors import SchedfwError
 from sched_core.execution.executor import Executor, modelled, steps_of
 from sched_core.execution.load import StepLoad
 from sched_core.execution.plan import StepPlan
-from sched_core.execution.step_record import StepRecord, Watcher
+from sched_core.execution.step_record import StepRecord, Watcher, refuse_non_watchers
 from sched_core.limits import MAX_NS, MAX_SECONDS, NANOSECONDS
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.stack import Policy
@@ -34,6 +34,7 @@ class Instance:
         watchers: Sequence[Watcher] = (),
         leaps: bool = True,
     ) -> None:
+        refuse_non_watchers(watchers)
         self.recorder = Recorder()
         self.state = SchedulerState(config, policy, executor.costs, self.recorder, seed)
         self.scheduler = Scheduler(self.state)

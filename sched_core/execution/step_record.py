@@ -1,9 +1,10 @@
 """What is told of a step when it has ended, and who is told."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from sched_core.config import EngineConfig
+from sched_core.errors import InputError
 from sched_core.execution.executor import Costs
 from sched_core.execution.plan import StepPlan
 
@@ -38,6 +39,18 @@ class StepRecord(NamedTuple):
     def end_ns(self) -> int:
         """When the last of them ended."""
         return self.plan.time_ns + sum(self.durations_ns)
+
+
+def refuse_non_watchers(watchers: Sequence[object]) -> None:
+    """Raise InputError for what is not a Watcher, such as a function."""
+    for watcher in watchers:
+        if not isinstance(watcher, Watcher):
+            raise InputError(
+                "cannot watch",
+                field="watchers",
+                value=watcher,
+                expected="instances of a subclass of Watcher, which is told of steps by `stepped`",
+            )
 
 
 class Watcher:

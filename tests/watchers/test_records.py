@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hwmodels.constant import Constant, ConstantExecutor
 from hwmodels.roofline.gpus import A100
+from sched_core import InputError, Scenario, simulate
 from sched_core.config import EngineConfig
 from sched_core.engine.engine import Engine
 from sched_core.execution.executor import Executor
@@ -160,3 +161,8 @@ def test_what_runs_for_real_gets_a_plan_of_every_step(
     monkeypatch.setattr(ConstantExecutor, "modelled", False)
     recorder = watched([], executor=Constant(step=0.1).executor(None, block_size=16))
     assert built == ["plan"] * recorder.steps
+
+
+def test_a_function_is_no_watcher() -> None:
+    with pytest.raises(InputError, match=r"'watchers': cannot watch .*expected instances of a sub"):
+        simulate(Scenario(workload="poisson:n=5"), watchers=[print])  # type: ignore[list-item]
