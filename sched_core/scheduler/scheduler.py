@@ -42,6 +42,7 @@ class Scheduler:
             completion.leave(state, request)
         else:
             state.waiting.remove(request)
+            state.nobody_joins = False  # who stands behind it may fit
         state.kv.release(request)
         if state.static_batch is not None:
             state.static_batch.let_go(state.kv, state.running)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import attrs
 import pytest
-from harness import requests, servable
+from harness import aborting, requests, servable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -180,6 +180,15 @@ def test_past_who_waits_for_budget_leaps_do_not_go() -> None:
     config = EngineConfig(
         num_gpu_blocks=200, max_num_batched_tokens=33, max_num_seqs=8, enable_chunked_prefill=False
     )
+    stepped, _ = recorded(specs, config, "fcfs", leaps=False, horizon=99.0)
+    leapt, _ = recorded(specs, config, "fcfs", leaps=True, horizon=99.0)
+    assert everything(leapt) == everything(stepped)
+
+
+def test_who_gives_up_at_the_head_of_the_queue_ends_a_leap() -> None:
+    """BIG waits for blocks that A holds; S, behind it, has room as soon as BIG gives up."""
+    specs = aborting("A(100,190,@0) BIG(300,5,@0.1) S(10,3,@0.2)", BIG=0.5)
+    config = EngineConfig(num_gpu_blocks=20)
     stepped, _ = recorded(specs, config, "fcfs", leaps=False, horizon=99.0)
     leapt, _ = recorded(specs, config, "fcfs", leaps=True, horizon=99.0)
     assert everything(leapt) == everything(stepped)
