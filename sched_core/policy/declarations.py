@@ -26,6 +26,10 @@ ADMISSION_HOOKS = (
     "select_victim",
 )
 
+YIELDS_TO = ("running", "anyone")
+"""For whom a component's `select_victim` may name somebody: requests that run, or waiting ones
+too."""
+
 EVERY_STEP = ("order_running", "step_budget")
 """Hooks that are asked in every step, so that none can be leapt over."""
 
@@ -42,6 +46,8 @@ class Declarations:
     """Is nobody asked or told in every step? (`coarse = True`: told of many steps at once.)"""
     may_leap_past_waiting: bool
     """And does a request that cannot be admitted stay so while others only decode?"""
+    yields_to_waiting: bool
+    """May a running request lose its place for one that waits?"""
 
     @classmethod
     def of(cls, components: list[tuple[str, object]], hooks: Mapping[str, Hook]) -> "Declarations":
@@ -49,6 +55,7 @@ class Declarations:
         parts = dict(components)
         moves = _restless(parts, hooks, ["effective_priority"], "priority_moves", MOVES)
         admission = _restless(parts, hooks, ADMISSION_HOOKS, "admission_moves", ADMISSION_MOVES)
+        yields_to = _restless(parts, hooks, ["select_victim"], "yields_to", YIELDS_TO)
         told = (parts[name] for name in hooks["tokens_computed"].components)
         leaps = not any(hooks[name] for name in EVERY_STEP) and all(
             getattr(part, "coarse", False) for part in told
@@ -58,6 +65,7 @@ class Declarations:
             moves,
             leaps,
             leaps and moves in KEPT and admission == "event",
+            yields_to == "anyone",
         )
 
 

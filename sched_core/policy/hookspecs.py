@@ -49,8 +49,8 @@ class Decisions:
         Called: as the class attribute `priority_moves` says: "static" once whenever the request
         enters the queue; "clock" likewise, with `now` 0 for everyone, where time moves all keys
         alike; "event" again after something happened to it or to its tenant, "time"
-        (the default) again and again; both when admission begins to scan the queue, which a step
-        without budget or seats left does not do.
+        (the default) again and again; both when admission begins to scan the queue, in the steps
+        in which `select_admissions` is called.
 
             @hookimpl
             def effective_priority(self, request):
@@ -68,11 +68,12 @@ class Decisions:
         run, since nobody comes back to it once the seats or the budget are used up or a request
         did not fit: note before the `yield`, or in `request_admitted`, whose turn is next.
         On None: `view.waiting` in order, so the head blocks those behind it, as in vLLM.
-        Called: in every step that preempted nobody, has budget and seats left, and has waiters. As
-        the class attribute `admission_moves` says: "event" lets the engine leave it out while
-        nobody comes or goes, no memory comes free and the others only decode; "time" (the default)
-        does not. It speaks for `can_admit`, `reserve_blocks`, `chunk_size` and `select_victim` of
-        the component too.
+        Called: in every step that preempted nobody so far, has waiters, budget left, and a seat, or
+        somebody whom `select_victim` may name for a seat: without a seat none of them `fits`, and
+        who is yielded all the same asks for one. As the class attribute `admission_moves` says:
+        "event" lets the engine leave it out while nobody comes or goes, no memory comes free and
+        the others only decode; "time" (the default) does not. It speaks for `can_admit`,
+        `reserve_blocks`, `chunk_size` and `select_victim` of the component too.
 
             @hookimpl
             def select_admissions(self, view):
@@ -98,15 +99,20 @@ class Decisions:
     def select_victim(
         self, view: SchedulerView, beneficiary: RequestView
     ) -> "RequestView | _NoVictim | None":
-        """Whose memory is taken when blocks are short?
+        """Whose place is taken when blocks, or seats, are short?
 
-        Arguments: `view`; `beneficiary`, the request that lacks blocks. It is running
-        (`beneficiary.is_running`) or a waiting one that was chosen for admission.
+        Arguments: `view`; `beneficiary`, the request that lacks blocks or a seat, as
+        `beneficiary.lacks` says. It is running (`beneficiary.is_running`) and lacks blocks, or a
+        waiting one that was chosen for admission.
         Answer: a running request, which may be the beneficiary itself, or NO_VICTIM: a running
         beneficiary then stalls for this step, a waiting one is not admitted.
         On None: for a running beneficiary the one with the worst effective priority, then the
         latest arrival; for a waiting one nobody, as in vLLM.
-        Called: again until the beneficiary fits or was itself the victim.
+        Called: again until the beneficiary fits or was itself the victim; for a waiting one first
+        until it has a seat, then until it has blocks. A step without budget left, and a static or
+        padded batch, ask for no seat. A component with the class attribute `yields_to = "running"`
+        says that it names nobody for those that wait; where all components say so, it is not asked
+        for them.
 
             @hookimpl
             def select_victim(self, view, beneficiary):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from sched_core.policy.declarations import KEPT
 from sched_core.request import Request, RequestState
 from sched_core.scheduler import notices, preemption
-from sched_core.scheduler.offer import Offer, has_room, is_open, offered, offered_less
+from sched_core.scheduler.offer import Offer, has_room, has_seat, is_open, offered, offered_less
 from sched_core.scheduler.plan_builder import PlanBuilder
 from sched_core.scheduler.state import SchedulerState
 from sched_core.scheduler.views import request_of
@@ -23,7 +23,7 @@ def admit(state: SchedulerState, builder: PlanBuilder) -> None:
         for request in _candidates(state, builder):
             if not _admit_one(state, builder, request) or not is_open(state, builder):
                 break
-        # in a step of decodes alone, with budget and seats left: the next ones will be no better
+        # in a step of decodes alone, with budget left: the next ones will be no better
         state.nobody_joins = (
             state.policy.declares.may_leap_past_waiting
             and not builder.preemptions
@@ -78,7 +78,8 @@ def _admit_one(state: SchedulerState, builder: PlanBuilder, request: Request) ->
         return False
     if not offer.tokens:
         return True  # by its policy it shall not run now; those behind it may
-    while not has_room(state, request, offer):  # each victim may cost a hit as well
+    # each victim may cost a hit as well
+    while not (has_seat(state) and has_room(state, request, offer)):
         if preemption.preempt_for(state, builder, request) is None:
             return False
         offer = offered_less(state, request, offer)

@@ -18,15 +18,20 @@ def preempt_for(
 
     By default nobody does for a waiting request, as in vLLM.
     """
+    waits = beneficiary.state is not RequestState.RUNNING
+    if waits and not state.policy.declares.yields_to_waiting:
+        return None
+    state.beneficiary = beneficiary
     answer, chosen_by = state.policy.select_victim(state.view, beneficiary.view)
+    state.beneficiary = None
     if answer is NO_VICTIM:
         return None
     if answer is not None:
         victim = request_of(answer)
-    elif beneficiary.state is RequestState.RUNNING:
-        victim = last_in_order(state)
-    else:
+    elif waits:
         return None
+    else:
+        victim = last_in_order(state)
     _preempt(state, builder, victim, beneficiary, chosen_by)
     return victim
 

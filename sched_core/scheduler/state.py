@@ -23,6 +23,7 @@ class SchedulerState:
     __slots__ = (
         "admissions",
         "alone",
+        "beneficiary",
         "config",
         "costs",
         "ended_ids",
@@ -36,6 +37,7 @@ class SchedulerState:
         "running",
         "running_views",
         "seats",
+        "seats_yield",
         "static_batch",
         "step",
         "touched_tenants",
@@ -53,6 +55,10 @@ class SchedulerState:
         assert config.num_gpu_blocks is not None
         self.config = config
         self.seats = config.seats
+        self.seats_yield = (
+            policy.declares.yields_to_waiting and config.batching == "continuous"
+        )  # a static batch keeps its members
+        """May somebody be asked to give up a seat?"""
         self.watermark_blocks = int(config.watermark * (config.num_gpu_blocks + 1))
         """vLLM counts its null block, hence the + 1."""
         self.kv = KVCache(
@@ -74,6 +80,8 @@ class SchedulerState:
         self.lockstep = Lockstep(config.block_size)
         self.static_batch: StaticBatch | None = static_batch(config)
         """None in continuous batching."""
+        self.beneficiary: Request | None = None
+        """For whom somebody is being asked to yield."""
         self.admissions = 0
         """How often a request joined the batch."""
         self.nobody_joins = False

@@ -1,6 +1,7 @@
 """Many steps at once give the same bytes as step by step."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import attrs
 import pytest
@@ -15,7 +16,7 @@ from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.hookspecs import hookimpl
 from sched_core.policy.stack import Policy
-from sched_core.policy.views import SchedulerView
+from sched_core.policy.views import RequestView, SchedulerView
 from sched_core.testing.strategies import configs, workloads
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import RequestSpec
@@ -26,7 +27,7 @@ EXECUTOR = A100().executor("llama-3-8b", block_size=16)
 def recorded(
     specs: list[RequestSpec],
     config: EngineConfig,
-    policy: str,
+    policy: str | Callable[[], object],
     *,
     leaps: bool,
     horizon: float,
@@ -34,7 +35,7 @@ def recorded(
 ) -> tuple[Recorder, int]:
     engine = Engine(
         config,
-        Policy.from_spec(policy),
+        Policy.from_spec(policy) if isinstance(policy, str) else Policy([("it", policy())]),
         EXECUTOR,
         Workload(specs),
         horizon=horizon,
@@ -162,16 +163,75 @@ def test_only_what_says_so_is_leapt_past(moves: str | None, past: bool) -> None:
 def test_past_who_waits_the_same_bytes(
     specs: list[RequestSpec], config: EngineConfig, policy: str, watched: bool
 ) -> None:
-    """Everyone comes at once, outputs are long and the pool is small, so that many wait."""
-    crowd = [
+    specs = crowd(specs)
+    assume(servable(specs, config))
+    watchers = [Looks()] if watched else []
+    stepped, _ = recorded(specs, config, policy, leaps=False, horizon=99.0)
+    leapt, _ = recorded(specs, config, policy, leaps=True, horizon=99.0, watchers=watchers)
+    assert everything(leapt) == everything(stepped)
+
+
+@attrs.define(eq=False)
+class TakesSeats:
+    """The least urgent yields to whoever is more urgent."""
+
+    priority_moves = "static"
+    admission_moves = "event"
+    asked: ClassVar[list[str | None]] = []
+
+    @hookimpl
+    def effective_priority(self, request: RequestView) -> float:
+        return request.priority
+
+    @hookimpl
+    def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
+        self.asked.append(beneficiary.lacks)
+        last = max(view.victims, key=lambda r: (r.priority, r.submission), default=None)
+        urgent = last is not None and last.priority > beneficiary.priority
+        return last if urgent and not beneficiary.is_running else None
+
+
+class TakesSeatsAnyTime(TakesSeats):
+    """The same, without a word on when its answers change."""
+
+    admission_moves = "time"
+
+
+def crowd(specs: list[RequestSpec]) -> list[RequestSpec]:
+    """Everyone comes at once, and outputs are long, so that many wait."""
+    return [
         attrs.evolve(spec, arrival=spec.arrival / 1e3, output_len=3 * spec.output_len)
         for spec in specs
     ]
-    assume(servable(crowd, config))
+
+
+@given(workloads(), configs(), st.sampled_from([TakesSeats, TakesSeatsAnyTime]), st.booleans())
+def test_seats_that_are_taken(
+    specs: list[RequestSpec], config: EngineConfig, policy: type, watched: bool
+) -> None:
+    specs = crowd(specs)
+    assume(servable(specs, config))
     watchers = [Looks()] if watched else []
-    stepped, _ = recorded(crowd, config, policy, leaps=False, horizon=99.0)
-    leapt, _ = recorded(crowd, config, policy, leaps=True, horizon=99.0, watchers=watchers)
+    stepped, _ = recorded(specs, config, policy, leaps=False, horizon=99.0)
+    leapt, _ = recorded(specs, config, policy, leaps=True, horizon=99.0, watchers=watchers)
     assert everything(leapt) == everything(stepped)
+
+
+def test_a_full_batch_is_not_asked_over_and_over() -> None:
+    """Four decode for long, two wait: once per arrival and end, where answers move so."""
+    specs = requests("A(8,300,@0,1) B(8,400,@0,1) W(8,9,@0,1) U(8,99,@1,0) X(8,9,@2,1)")
+    config = EngineConfig(num_gpu_blocks=200, max_num_seqs=2)
+    counts = {}
+    for policy in (TakesSeats, TakesSeatsAnyTime):
+        stepped, steps = recorded(specs, config, policy, leaps=False, horizon=99.0)
+        policy.asked.clear()
+        leapt, advances = recorded(specs, config, policy, leaps=True, horizon=99.0)
+        assert everything(leapt) == everything(stepped)
+        assert leapt.preemptions == 1
+        counts[policy] = (len(policy.asked), advances)
+    assert counts[TakesSeats][0] < 12
+    assert counts[TakesSeats][1] < steps / 10
+    assert counts[TakesSeatsAnyTime][0] > steps / 2
 
 
 def test_past_who_waits_for_budget_leaps_do_not_go() -> None:
