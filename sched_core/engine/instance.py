@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sched_core.config import EngineConfig
 from sched_core.engine.leap import leap, may_leap
+from sched_core.engine.wake import wake_ns
 from sched_core.errors import SchedfwError
 from sched_core.execution.executor import Executor, modelled, steps_of
 from sched_core.execution.load import StepLoad
@@ -62,6 +63,8 @@ class Instance:
         self._step_ns = NANOSECONDS
         """About what a step takes."""
         self._rejected: dict[str, str] = {}
+        self.wake_ns: int | None = None
+        """When the policy wants to be asked again."""
         for watcher in watchers:
             watcher.started(config, executor.costs)
 
@@ -83,14 +86,18 @@ class Instance:
 
     def begin(self, now_ns: int, until_ns: float) -> int | None:
         """Begin a step at `now_ns`, or a leap: steps that are alike, of which all but the last end
-        before `until_ns`.
+        before `until_ns`, or before the policy wants to be asked.
 
         Returns when the last one ends; None if nothing at all could be granted.
         """
         self._start_ns = self.state.now_ns = now_ns
-        self._leapt = self._leaps and may_leap(self.state) and self._leap(until_ns)
-        if not self._leapt and not self._one_step(now_ns):
-            return None
+        wakes = self.wake_ns is not None and self.wake_ns <= now_ns
+        self._leapt = self._leaps and not wakes and may_leap(self.state) and self._leap(until_ns)
+        if not self._leapt:
+            begun = self._one_step(now_ns)
+            self.wake_ns = wake_ns(self.state)
+            if not begun:
+                return None
         return self.state.now_ns + self._durations[-1]
 
     def end(self) -> Sequence[Request]:
@@ -107,6 +114,9 @@ class Instance:
 
     def _leap(self, until_ns: float) -> bool:
         state = self.state
+        self.wake_ns = wake_ns(state)
+        if self.wake_ns is not None:
+            until_ns = min(until_ns, self.wake_ns)
         durations = leap(state, self.recorder, self._prices, until_ns, self._step_ns)
         if not durations:
             return False

@@ -212,6 +212,24 @@ class Decisions:
                 return 512 if view.running else 2048
         """
 
+    @hookspec
+    def wake_at(self, view: SchedulerView) -> float | None:
+        """When is there something to decide again, if nothing else happens before?
+
+        Arguments: `view`, of the step that has just been decided.
+        Answer: seconds on the clock of `view.now`. A step is decided then, or when the one in
+        flight ends; a time that is not to come any more counts as None.
+        On None: no step is decided while nothing can be granted and nobody comes. Of several
+        components that name a time, the earliest counts.
+        Called: after every step that is decided, also one that granted nothing, while anybody
+        waits or runs, and before many decode steps are run at once, which the time named ends. So
+        `admission_moves = "event"` holds for answers that change at that time.
+
+            @hookimpl
+            def wake_at(self, view):
+                return 10.0 if view.waiting else None
+        """
+
 
 class Events:
     """Observers: every component of the stack is told, left to right.

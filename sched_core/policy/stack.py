@@ -175,6 +175,16 @@ class Policy:
             self._answers.refuse("step_budget", who, "no budget", answer, "at least 1 token")
         return min(budget, limit)
 
+    def wake_at(self, view: Any) -> float | None:
+        """The earliest time to come, in seconds, that a component names."""
+        hook, times = self.hooks["wake_at"], []
+        for who, call in hook.calls:
+            answer = self._call(hook, who, call, view)
+            if answer is not None:
+                hook.answered[who] = None
+                times.append(self._answers.time("wake_at", who, answer))
+        return min((time for time in times if time > self.host.now), default=None)
+
     # -- events ---------------------------------------------------------------------------------
 
     def tell(self, event: str, *args: object) -> None:

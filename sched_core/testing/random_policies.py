@@ -62,6 +62,10 @@ def _step_budget(view: SchedulerView) -> int:
     return low + int(view.rng.integers(64))
 
 
+def _wake_at(view: SchedulerView) -> float | None:
+    return view.now + int(view.rng.integers(-1, 4)) if view.rng.random() < 0.8 else None
+
+
 RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
     "effective_priority": _effective_priority,
     "select_admissions": _select_admissions,
@@ -72,6 +76,7 @@ RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
     "reserve_blocks": _reserve_blocks,
     "order_running": _order_running,
     "step_budget": _step_budget,
+    "wake_at": _wake_at,
 }
 """A legal, random answer to every question."""
 

@@ -234,6 +234,49 @@ def test_a_full_batch_is_not_asked_over_and_over() -> None:
     assert counts[TakesSeatsAnyTime][0] > steps / 2
 
 
+@attrs.define(eq=False)
+class OpensEvery:
+    """Lets requests in at the end of every period only, and says so."""
+
+    priority_moves = "static"
+    admission_moves = "event"
+    period: ClassVar[float] = 0.37
+    _opened: float = attrs.field(init=False, default=0.0)
+
+    @hookimpl
+    def can_admit(self, view: SchedulerView) -> bool:
+        return not view.running or view.now - self._opened >= self.period
+
+    @hookimpl
+    def request_admitted(self, now: float) -> None:
+        self._opened = now
+
+    @hookimpl
+    def wake_at(self, view: SchedulerView) -> float | None:
+        return self._opened + self.period if view.waiting else None
+
+
+@given(workloads(), configs(), st.booleans(), st.sampled_from((0.05, 3.0, 99.0)))
+def test_a_wake_ends_a_leap(
+    specs: list[RequestSpec], config: EngineConfig, watched: bool, horizon: float
+) -> None:
+    specs = crowd(specs)
+    assume(servable(specs, config))
+    watchers = [Looks()] if watched else []
+    stepped, _ = recorded(specs, config, OpensEvery, leaps=False, horizon=horizon)
+    leapt, _ = recorded(specs, config, OpensEvery, leaps=True, horizon=horizon, watchers=watchers)
+    assert everything(leapt) == everything(stepped)
+
+
+def test_leaps_go_from_wake_to_wake() -> None:
+    specs = requests("A(8,300,@0) B(8,300,@0) C(8,300,@0)")
+    config = EngineConfig(num_gpu_blocks=200)
+    stepped, steps = recorded(specs, config, OpensEvery, leaps=False, horizon=99.0)
+    leapt, advances = recorded(specs, config, OpensEvery, leaps=True, horizon=99.0)
+    assert everything(leapt) == everything(stepped)
+    assert advances < steps / 10
+
+
 def test_past_who_waits_for_budget_leaps_do_not_go() -> None:
     """Without chunks B lacks budget beside the whole of A's prompt, and none beside its decodes."""
     specs = requests("A(20,13,@0) B(20,5,@0)")
