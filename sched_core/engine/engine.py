@@ -153,8 +153,7 @@ class Engine:
 
     def _add(self, request: Request) -> None:
         reason = refusal(request, self.state.config)
-        self.instance.add(request, reason)
-        if reason is not None:
+        if not self.instance.add(request, reason):
             self._slots_free(1)
         elif request.spec.abort is not None:
             self._agenda.add(round(request.spec.abort * NANOSECONDS), GIVES_UP, request)
@@ -167,20 +166,22 @@ class Engine:
         until_ns = self._horizon_ns if next_ns is None else min(next_ns, self._horizon_ns)
         end_ns = self.instance.begin(self._now_ns, until_ns)
         self._wake_ns = None
+        if self.state.sheds:
+            self._slots_free(self.state.sheds)
         if end_ns is not None:
             self._busy, self._idle_steps, self._wakes = True, 0, 0
             self._agenda.add(end_ns, STEP_ENDS)
         else:
-            self._idle(next_ns)
+            self._idle()
 
-    def _idle(self, next_ns: int | None) -> None:
+    def _idle(self) -> None:
         """Nothing was granted: is there an event to come, or a time that the policy names?"""
         self._wake_ns = self.instance.wake_ns
         if self._wake_ns is not None:
             self._idle_steps, self._wakes = 0, self._wakes + 1
             if self._wakes > MOST_WAKES:
                 raise _no_progress(self.state, f"{MOST_WAKES:,} times wake_at brought no grant")
-        elif next_ns is not None:
+        elif self._agenda.next_ns() is not None:
             self._idle_steps = 0
         elif self.state.running or self.state.waiting.size:
             self._idle_steps += 1

@@ -16,7 +16,7 @@ from sched_core.execution.step_record import StepRecord, Watcher, refuse_non_wat
 from sched_core.limits import MAX_NS, MAX_SECONDS, NANOSECONDS
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.stack import Policy
-from sched_core.request import Request
+from sched_core.request import Request, RequestState
 from sched_core.scheduler import completion
 from sched_core.scheduler.scheduler import Scheduler
 from sched_core.scheduler.state import SchedulerState
@@ -62,7 +62,6 @@ class Instance:
         self._start_ns = 0
         self._step_ns = NANOSECONDS
         """About what a step takes."""
-        self._rejected: dict[str, str] = {}
         self.wake_ns: int | None = None
         """When the policy wants to be asked again."""
         for watcher in watchers:
@@ -70,12 +69,11 @@ class Instance:
 
     # -- who comes and goes ---------------------------------------------------------------------
 
-    def add(self, request: Request, refusal: str | None) -> None:
-        """Take in a request at its arrival, between two steps."""
+    def add(self, request: Request, refusal: str | None) -> bool:
+        """Take in a request at its arrival, between two steps; False if it was rejected."""
         self.state.now_ns = request.arrival_ns
         self.scheduler.add(request, refusal)
-        if refusal is not None and self._watchers:
-            self._rejected[request.id] = refusal
+        return request.state is not RequestState.REJECTED
 
     def abort(self, request: Request, now_ns: int) -> None:
         """Let a request go whose client has given up, between two steps."""
@@ -91,6 +89,7 @@ class Instance:
         Returns when the last one ends; None if nothing at all could be granted.
         """
         self._start_ns = self.state.now_ns = now_ns
+        self.state.sheds = 0
         wakes = self.wake_ns is not None and self.wake_ns <= now_ns
         self._leapt = self._leaps and not wakes and may_leap(self.state) and self._leap(until_ns)
         if not self._leapt:
@@ -110,6 +109,8 @@ class Instance:
             finished = self.scheduler.complete(end_ns)
         if self._watchers:
             self._tell(finished)
+        if state.rejected:
+            state.rejected = {}
         return finished
 
     def _leap(self, until_ns: float) -> bool:
@@ -187,7 +188,7 @@ class Instance:
             plan,
             tuple(self._durations),
             tuple(request.id for request in finished),
-            self._rejected,
+            state.rejected,
             len(state.running),
             state.waiting.size,
             state.kv.free_blocks,
@@ -195,6 +196,5 @@ class Instance:
             tuple(r.id for r in state.running) if queues else None,
             tuple(r.id for r in state.waiting.ordered()) if queues else None,
         )
-        self._rejected = {}
         for watcher in self._watchers:
             watcher.stepped(record)

@@ -23,7 +23,8 @@ def may_leap(state: SchedulerState) -> bool:
     """Are the coming steps decodes of all that run, and can nobody join meanwhile?
 
     Whom the last step could not admit stays out: decodes take memory and give none back, and no
-    seat comes free before one of them ends, unless somebody may be asked to yield one.
+    seat comes free before one of them ends, unless somebody may be asked to yield one. Who may be
+    rejected meanwhile is asked in every step.
     """
     size = state.lockstep.size
     return (
@@ -32,7 +33,7 @@ def may_leap(state: SchedulerState) -> bool:
         and (
             not state.waiting.size
             or state.nobody_joins
-            or (size >= state.seats and not state.seats_yield)
+            or (size >= state.seats and not (state.seats_yield or state.may_shed))
         )
     )
 

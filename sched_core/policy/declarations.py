@@ -24,6 +24,7 @@ ADMISSION_HOOKS = (
     "reserve_blocks",
     "chunk_size",
     "select_victim",
+    "reject_request",
 )
 
 YIELDS_TO = ("running", "anyone")

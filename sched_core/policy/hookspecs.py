@@ -212,6 +212,25 @@ class Decisions:
                 return 512 if view.running else 2048
         """
 
+    @hookspec(firstresult=True)
+    def reject_request(self, view: SchedulerView, request: RequestView) -> str | None:
+        """Shall this request be turned away, rather than served too late?
+
+        Arguments: `view`; `request`, which waits and has never run.
+        Answer: the reason, a text: the request is rejected at once, and counted so. It is in no
+        statistic of latencies, and no request that met its limits.
+        On None: it is kept.
+        Called: when it arrives, before it is in the queue; then, in every step that preempted
+        nobody so far, for the head of `view.waiting`, again for the next one where that is
+        rejected, and for any other request before it is offered a place; for each once a step.
+        Never for one that lost its place: what it emitted was sent. `admission_moves` speaks for
+        it too: without "event" decodes are not run many at a time while anybody waits.
+
+            @hookimpl
+            def reject_request(self, view, request):
+                return "waited 60 s" if view.now - request.arrival > 60 else None
+        """
+
     @hookspec
     def wake_at(self, view: SchedulerView) -> float | None:
         """When is there something to decide again, if nothing else happens before?

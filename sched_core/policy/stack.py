@@ -175,6 +175,14 @@ class Policy:
             self._answers.refuse("step_budget", who, "no budget", answer, "at least 1 token")
         return min(budget, limit)
 
+    def reject_request(self, view: Any, request: RequestView) -> str | None:
+        """Why a request is turned away; None if it is not."""
+        answer, who = self._ask(self.hooks["reject_request"], view, request)
+        if answer is not None and not (isinstance(answer, str) and answer.strip()):
+            expected = "a text that says why, or None to keep the request"
+            self._answers.refuse("reject_request", who, "not a reason", answer, expected)
+        return answer
+
     def wake_at(self, view: Any) -> float | None:
         """The earliest time to come, in seconds, that a component names."""
         hook, times = self.hooks["wake_at"], []

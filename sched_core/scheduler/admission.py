@@ -8,32 +8,48 @@ from sched_core.request import Request, RequestState
 from sched_core.scheduler import notices, preemption
 from sched_core.scheduler.offer import Offer, has_room, has_seat, is_open, offered, offered_less
 from sched_core.scheduler.plan_builder import PlanBuilder
+from sched_core.scheduler.shedding import shed, shed_heads
 from sched_core.scheduler.state import SchedulerState
 from sched_core.scheduler.views import request_of
 
 
 def admit(state: SchedulerState, builder: PlanBuilder) -> None:
     """Let requests join, in order, until one does not fit."""
+    head = shed_heads(state) if state.may_shed else None
+    if not state.waiting.size:
+        return
     batch = state.static_batch
     if batch is not None:
         if not batch.takes_in(state.running):
             return
         batch.open = True  # while it is filled; below it is settled whether it stays so
-    if is_open(state, builder):
-        for request in _candidates(state, builder):
-            if not _admit_one(state, builder, request) or not is_open(state, builder):
-                break
-        # in a step of decodes alone, with budget left: the next ones will be no better
-        state.nobody_joins = (
-            state.policy.declares.may_leap_past_waiting
-            and not builder.preemptions
-            and not builder.grants
-            and is_open(state, builder)
-        )
-    elif batch is None or len(state.running) < state.seats:
-        return  # a spent budget leaves a static batch as it is
-    if batch is not None:  # only a spent budget leaves it open for the next step
-        batch.open = builder.budget_left <= 0 and len(state.running) < state.seats
+    opens = is_open(state, builder)
+    if opens:
+        _admit_each(state, builder, head)
+    if batch is None:
+        state.nobody_joins = (opens or state.may_shed) and _is_settled(state, builder)
+    elif opens or len(state.running) >= state.seats:  # a spent budget leaves it as it is,
+        batch.open = builder.budget_left <= 0 and len(state.running) < state.seats  # and open
+
+
+def _admit_each(state: SchedulerState, builder: PlanBuilder, head: Request | None) -> None:
+    """`head` has been asked already whether it shall be rejected."""
+    for request in _candidates(state, builder):
+        if request is not head and shed(state, request):
+            continue
+        if not _admit_one(state, builder, request) or not is_open(state, builder):
+            break
+
+
+def _is_settled(state: SchedulerState, builder: PlanBuilder) -> bool:
+    """Was this a step of decodes alone? With budget left the next ones will be no better."""
+    return (
+        state.policy.declares.may_leap_past_waiting
+        and not builder.preemptions
+        and not builder.grants
+        and not state.sheds
+        and builder.budget_left > 0
+    )
 
 
 def _candidates(state: SchedulerState, builder: PlanBuilder) -> Iterable[Request]:

@@ -7,7 +7,7 @@ in `SchedulerState`; `PlanBuilder` holds what the step under construction will d
 from collections.abc import Sequence
 
 from sched_core.request import Request, RequestState
-from sched_core.scheduler import admission, completion, notices, running
+from sched_core.scheduler import admission, completion, notices, running, shedding
 from sched_core.scheduler.plan_builder import PlanBuilder
 from sched_core.scheduler.state import SchedulerState
 from sched_core.scheduler.views import EngineHost, EngineRequestView, EngineView
@@ -23,13 +23,16 @@ class Scheduler:
         state.policy.attach(EngineHost(state, self.builder))
 
     def add(self, request: Request, refusal: str | None) -> None:
-        """Take in an arrival: queue it, or reject it for the reason `refusal`."""
+        """Take in an arrival: queue it, or reject it for the reason `refusal`, or the policy's."""
         state = self.state
         state.nobody_joins = False
         request.view = EngineRequestView(request, state)
         if refusal is None:
             request.state = RequestState.WAITING
         notices.tell(state, "request_arrived", request)
+        if refusal is None and state.may_shed:
+            self.builder.begin(state.config.max_num_batched_tokens)  # what the view shows is over
+            refusal = shedding.reason_against(state, request)
         if refusal is None:
             state.waiting.add(request)
         else:

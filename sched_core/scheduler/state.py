@@ -29,15 +29,18 @@ class SchedulerState:
         "ended_ids",
         "kv",
         "lockstep",
+        "may_shed",
         "nobody_joins",
         "now_ns",
         "policy",
         "recorder",
+        "rejected",
         "rng",
         "running",
         "running_views",
         "seats",
         "seats_yield",
+        "sheds",
         "static_batch",
         "step",
         "touched_tenants",
@@ -59,6 +62,11 @@ class SchedulerState:
             policy.declares.yields_to_waiting and config.batching == "continuous"
         )  # a static batch keeps its members
         """May somebody be asked to give up a seat?"""
+        self.may_shed = "reject_request" in policy.uses
+        self.sheds = 0
+        """How many who waited were rejected in this step."""
+        self.rejected: dict[str, str] = {}
+        """Id -> reason of those rejected since the last record."""
         self.watermark_blocks = int(config.watermark * (config.num_gpu_blocks + 1))
         """vLLM counts its null block, hence the + 1."""
         self.kv = KVCache(

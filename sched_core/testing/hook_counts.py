@@ -36,6 +36,7 @@ HOOKS: dict[str, tuple[str, Changes]] = {
     "can_admit": ("refused anybody", lambda _, allowed, args: not allowed),
     "reserve_blocks": ("asked for blocks", lambda _, blocks, args: blocks is not None),
     "order_running": ("left the order of admission", _another_order),
+    "reject_request": ("rejected anybody", lambda _, reason, args: reason is not None),
     "wake_at": ("named a time to come", lambda _, seconds, args: seconds is not None),
     "step_budget": ("cut the budget", lambda _, tokens, args: tokens < args[1]),
 }

@@ -62,6 +62,10 @@ def _step_budget(view: SchedulerView) -> int:
     return low + int(view.rng.integers(64))
 
 
+def _reject_request(view: SchedulerView) -> str | None:
+    return "drawn by lot" if view.rng.random() < 0.05 else None
+
+
 def _wake_at(view: SchedulerView) -> float | None:
     return view.now + int(view.rng.integers(-1, 4)) if view.rng.random() < 0.8 else None
 
@@ -76,6 +80,7 @@ RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
     "reserve_blocks": _reserve_blocks,
     "order_running": _order_running,
     "step_budget": _step_budget,
+    "reject_request": _reject_request,
     "wake_at": _wake_at,
 }
 """A legal, random answer to every question."""

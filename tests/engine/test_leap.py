@@ -277,6 +277,61 @@ def test_leaps_go_from_wake_to_wake() -> None:
     assert advances < steps / 10
 
 
+@attrs.define(eq=False)
+class Patience:
+    """Turns the head of the queue away when it has waited long enough, and says when."""
+
+    priority_moves = "static"
+    admission_moves = "event"
+    seconds: ClassVar[float] = 0.3
+
+    @hookimpl
+    def reject_request(self, view: SchedulerView, request: RequestView) -> str | None:
+        return "late" if view.now >= self._deadline(request) else None
+
+    @hookimpl
+    def wake_at(self, view: SchedulerView) -> float | None:
+        return self._deadline(view.waiting[0]) if view.waiting else None
+
+    def _deadline(self, request: RequestView) -> float:
+        return request.arrival + self.seconds
+
+
+class PatienceAnyTime(Patience):
+    """The same, without a word on when its answers change."""
+
+    admission_moves = "time"
+
+
+@given(
+    workloads(), configs(), st.sampled_from([Patience, PatienceAnyTime]), st.booleans(),
+    st.sampled_from((0.05, 3.0, 99.0)),
+)  # fmt: skip
+def test_who_is_turned_away(
+    specs: list[RequestSpec], config: EngineConfig, policy: type, watched: bool, horizon: float
+) -> None:
+    specs = crowd(specs)
+    assume(servable(specs, config))
+    watchers = [Looks()] if watched else []
+    stepped, _ = recorded(specs, config, policy, leaps=False, horizon=horizon)
+    leapt, _ = recorded(specs, config, policy, leaps=True, horizon=horizon, watchers=watchers)
+    assert everything(leapt) == everything(stepped)
+
+
+def test_leaps_go_from_deadline_to_deadline() -> None:
+    """The batch is full for long, and those behind it are turned away one after the other."""
+    specs = requests("A(8,300,@0) B(8,30,@0.1) C(8,30,@0.2) D(8,30,@0.3)")
+    config = EngineConfig(num_gpu_blocks=200, max_num_seqs=1)
+    stepped, steps = recorded(specs, config, Patience, leaps=False, horizon=99.0)
+    leapt, advances = recorded(specs, config, Patience, leaps=True, horizon=99.0)
+    assert everything(leapt) == everything(stepped)
+    assert list(leapt.reasons) == ["late"]
+    assert advances < steps / 10
+    anytime, many = recorded(specs, config, PatienceAnyTime, leaps=True, horizon=99.0)
+    assert everything(anytime) == everything(stepped)
+    assert many > steps / 10
+
+
 def test_past_who_waits_for_budget_leaps_do_not_go() -> None:
     """Without chunks B lacks budget beside the whole of A's prompt, and none beside its decodes."""
     specs = requests("A(20,13,@0) B(20,5,@0)")
