@@ -30,6 +30,7 @@ def may_leap(state: SchedulerState) -> bool:
     return (
         0 < size <= state.config.max_num_batched_tokens
         and not state.alone
+        and state.nobody_is_taken
         and (
             not state.waiting.size
             or state.nobody_joins

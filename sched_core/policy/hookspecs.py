@@ -121,6 +121,26 @@ class Decisions:
         """
 
     @hookspec(firstresult=True)
+    def select_preemptions(self, view: SchedulerView) -> Iterable[RequestView] | None:
+        """Who loses its place now, whether or not anything is short?
+
+        Arguments: `view`, before anything is granted.
+        Answer: requests of `view.running`, each at most once. They lose their places together,
+        once all are named, in the mode of `choose_preempt_mode`, for the benefit of nobody in
+        particular: their blocks and seats are free at once, for whoever is admitted in this step.
+        They themselves are passed over until the next one.
+        On None: nobody.
+        Called: at the start of every step with something running, which gives up the fast path
+        for undisturbed decodes. As the class attribute `preemption_moves` says: "event" lets the
+        engine leave it out while nobody comes or goes and all that run only decode, until the time
+        that `wake_at` names; "time" (the default) does not.
+
+            @hookimpl
+            def select_preemptions(self, view):
+                return [r for r in view.running if view.waiting and view.step % 32 == 31]
+        """
+
+    @hookspec(firstresult=True)
     def choose_preempt_mode(self, view: SchedulerView, victim: RequestView) -> PreemptMode | None:
         """Recompute the victim's KV cache later, or swap it to the host?
 

@@ -107,6 +107,17 @@ class Policy:
             self._answers.refuse("select_victim", who, problem, answer, expected)
         return victim, who
 
+    def select_preemptions(self, view: Any) -> tuple[list[RequestView], str]:
+        """Running requests that lose their place, and who named them."""
+        answer, who = self._ask(self.hooks["select_preemptions"], view)
+        if answer is None:
+            return [], who
+        named = list(self._answers.requests("select_preemptions", who, answer, _ORDERED))
+        for request in named:
+            if not self.host.may_be_preempted(request):
+                self._answers.refuse("select_preemptions", who, "not running", request, _ORDERED)
+        return named, who
+
     def choose_preempt_mode(self, view: Any, victim: RequestView) -> tuple[PreemptMode, str]:
         """RECOMPUTE unless a component says otherwise, and who said so."""
         answer, who = self._ask(self.hooks["choose_preempt_mode"], view, victim)

@@ -35,7 +35,7 @@ def admit(state: SchedulerState, builder: PlanBuilder) -> None:
 def _admit_each(state: SchedulerState, builder: PlanBuilder, head: Request | None) -> None:
     """`head` has been asked already whether it shall be rejected."""
     for request in _candidates(state, builder):
-        if request is not head and shed(state, request):
+        if request in builder.taken_out or (request is not head and shed(state, request)):
             continue
         if not _admit_one(state, builder, request) or not is_open(state, builder):
             break

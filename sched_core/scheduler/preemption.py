@@ -36,6 +36,15 @@ def preempt_for(
     return victim
 
 
+def take_out(state: SchedulerState, builder: PlanBuilder) -> None:
+    """Let those go whom the policy names at the start of a step, for nobody in particular."""
+    named, chosen_by = state.policy.select_preemptions(state.view)
+    for view in named:
+        victim = request_of(view)
+        builder.taken_out.add(victim)
+        _preempt(state, builder, victim, None, chosen_by)
+
+
 def last_in_order(state: SchedulerState) -> Request:
     """The running request with the worst effective priority, then the latest arrival.
 
@@ -53,7 +62,7 @@ def _preempt(
     state: SchedulerState,
     builder: PlanBuilder,
     victim: Request,
-    beneficiary: Request,
+    beneficiary: Request | None,
     chosen_by: str,
 ) -> None:
     """Take a running request's place and memory; what it was granted in this step returns."""
@@ -70,6 +79,7 @@ def _preempt(
     victim.preemptions += 1
     victim.preempted_step = state.step
     victim.preempted_since_ns = state.now_ns
-    builder.preempt(Preemption(victim.id, beneficiary.id, mode, chosen_by, mode_by), swap)
+    gains = None if beneficiary is None else beneficiary.id
+    builder.preempt(Preemption(victim.id, gains, mode, chosen_by, mode_by), swap)
     state.waiting.add(victim)
     notices.tell(state, "request_preempted", victim, mode)

@@ -30,6 +30,8 @@ class SchedulerState:
         "kv",
         "lockstep",
         "may_shed",
+        "may_take_out",
+        "nobody_is_taken",
         "nobody_joins",
         "now_ns",
         "policy",
@@ -62,6 +64,7 @@ class SchedulerState:
             policy.declares.yields_to_waiting and config.batching == "continuous"
         )  # a static batch keeps its members
         """May somebody be asked to give up a seat?"""
+        self.may_take_out = "select_preemptions" in policy.uses
         self.may_shed = "reject_request" in policy.uses
         self.sheds = 0
         """How many who waited were rejected in this step."""
@@ -94,12 +97,19 @@ class SchedulerState:
         """How often a request joined the batch."""
         self.nobody_joins = False
         """Does nobody that waits fit, and will nobody until somebody comes or goes?"""
+        self.nobody_is_taken = False
+        """Does the policy take nobody out, and will it take nobody until then?"""
         self.touched_tenants: set[str] = set()
         """Tenants to which something happened since the queue was last sorted anew."""
         self.ended_ids: list[str] = []
         """Who ended since the last plan."""
         self.step = 0
         self.now_ns = 0
+
+    def stir(self) -> None:
+        """Somebody came or went, or a step is decided anew."""
+        self.nobody_joins = False
+        self.nobody_is_taken = not self.may_take_out
 
     def num_blocks(self, request: Request) -> int:
         """Device blocks that a request holds, those counted only included."""

@@ -31,6 +31,7 @@ HOOKS: dict[str, tuple[str, Changes]] = {
     "select_admissions": ("left the order of the queue", lambda *_: False),  # as it is pulled
     "chunk_size": ("cut a chunk", lambda _, tokens, args: tokens < args[2]),
     "select_victim": ("chose another victim than the engine would", _another_victim),
+    "select_preemptions": ("named anybody", lambda _, named, args: bool(named)),
     "choose_preempt_mode": ("chose SWAP", lambda _, mode, args: mode is SWAP),
     "predict_output": ("predicted", lambda _, tokens, args: tokens is not None),
     "can_admit": ("refused anybody", lambda _, allowed, args: not allowed),

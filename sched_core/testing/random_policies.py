@@ -38,6 +38,10 @@ def _select_victim(view: SchedulerView, beneficiary: RequestView) -> Any:
     return choices[int(view.rng.integers(len(choices)))]
 
 
+def _select_preemptions(view: SchedulerView) -> list[RequestView]:
+    return [request for request in _shuffled(view, view.running) if view.rng.random() < 0.05]
+
+
 def _choose_preempt_mode(view: SchedulerView) -> PreemptMode:
     return SWAP if view.rng.random() < 0.5 else RECOMPUTE
 
@@ -75,6 +79,7 @@ RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
     "select_admissions": _select_admissions,
     "chunk_size": _chunk_size,
     "select_victim": _select_victim,
+    "select_preemptions": _select_preemptions,
     "choose_preempt_mode": _choose_preempt_mode,
     "can_admit": _can_admit,
     "reserve_blocks": _reserve_blocks,

@@ -332,6 +332,76 @@ def test_leaps_go_from_deadline_to_deadline() -> None:
     assert many > steps / 10
 
 
+@attrs.define(eq=False)
+class Quantum:
+    """Whoever has run for a quantum goes to the end of the queue, if anybody waits."""
+
+    priority_moves = "event"
+    admission_moves = "event"
+    preemption_moves = "event"
+    seconds: ClassVar[float] = 0.2
+    _since: dict[str, float] = attrs.field(init=False, factory=dict)
+
+    @hookimpl
+    def effective_priority(self, request: RequestView) -> float:
+        return self._since.get(request.id, 0.0)
+
+    @hookimpl
+    def select_preemptions(self, view: SchedulerView) -> list[RequestView]:
+        running = view.running if view.waiting else []
+        return [request for request in running if view.now >= self._end(request)]
+
+    @hookimpl
+    def wake_at(self, view: SchedulerView) -> float | None:
+        ends = (self._end(request) for request in view.running)
+        return min((end for end in ends if end > view.now), default=None)
+
+    def _end(self, request: RequestView) -> float:
+        return self._since[request.id] + self.seconds
+
+    @hookimpl
+    def request_admitted(self, request: RequestView, now: float) -> None:
+        self._since[request.id] = now
+
+    @hookimpl
+    def request_finished(self, request: RequestView) -> None:
+        self._since.pop(request.id, None)
+
+
+class QuantumAnyTime(Quantum):
+    """The same, without a word on when its answers change."""
+
+    preemption_moves = "time"
+
+
+@given(
+    workloads(), configs(), st.sampled_from([Quantum, QuantumAnyTime]), st.booleans(),
+    st.sampled_from((0.05, 3.0, 99.0)),
+)  # fmt: skip
+def test_quanta(
+    specs: list[RequestSpec], config: EngineConfig, policy: type, watched: bool, horizon: float
+) -> None:
+    specs = crowd(specs)
+    assume(servable(specs, config))
+    watchers = [Looks()] if watched else []
+    stepped, _ = recorded(specs, config, policy, leaps=False, horizon=horizon)
+    leapt, _ = recorded(specs, config, policy, leaps=True, horizon=horizon, watchers=watchers)
+    assert everything(leapt) == everything(stepped)
+
+
+def test_leaps_go_from_quantum_to_quantum() -> None:
+    """Two seats, and three requests that take turns in them; D comes into a full batch."""
+    specs = requests("A(8,90,@0) B(8,90,@0) C(8,90,@0) D(8,300,@0.9)")
+    config = EngineConfig(num_gpu_blocks=200, max_num_seqs=2)
+    stepped, steps = recorded(specs, config, Quantum, leaps=False, horizon=99.0)
+    leapt, advances = recorded(specs, config, Quantum, leaps=True, horizon=99.0)
+    assert everything(leapt) == everything(stepped)
+    assert leapt.preemptions > 10
+    assert advances < steps / 2
+    _, each = recorded(specs, config, QuantumAnyTime, leaps=True, horizon=99.0)
+    assert each == steps
+
+
 def test_past_who_waits_for_budget_leaps_do_not_go() -> None:
     """Without chunks B lacks budget beside the whole of A's prompt, and none beside its decodes."""
     specs = requests("A(20,13,@0) B(20,5,@0)")

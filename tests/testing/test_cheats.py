@@ -276,6 +276,26 @@ class HoldsBackByTheClock(HoldsBackAndWakes):
 
 
 @attrs.define(eq=False)
+class TakesTurnsByTheClock:
+    """Says that only events matter, and takes everybody out every few seconds."""
+
+    preemption_moves = "event"
+
+    @hookimpl
+    def select_preemptions(self, view: SchedulerView) -> list[RequestView]:
+        return [request for request in view.running if view.now % 7 < 1]
+
+
+@attrs.define(eq=False)
+class TakesTurnsWhenItSays(TakesTurnsByTheClock):
+    """Honest: it names the time as well."""
+
+    @hookimpl
+    def wake_at(self, view: SchedulerView) -> float:
+        return view.now // 7 * 7 + 7
+
+
+@attrs.define(eq=False)
 class StarvesLongPrompts:
     """Admits nobody who has much to compute."""
 
@@ -328,7 +348,7 @@ CHEATS: dict[str, list[Any]] = {
     "G2 nothing survives a run": [CountsOverRuns],
     "G4 rows may be permuted": [OrdersByRow],
     "H2 silence changes nothing": [IsMovedBySilence],
-    "H2 leaps change nothing": [LooksForLeaps, HoldsBackByTheClock],
+    "H2 leaps change nothing": [LooksForLeaps, HoldsBackByTheClock, TakesTurnsByTheClock],
     "G3 true lengths stay hidden": [ReadsTheTrueLength, ReadsTheTrueLengthOfVictims],
     "G3 the future stays hidden": [KnowsTheFuture],
     "G3 the wall clock does not matter": [
@@ -367,9 +387,16 @@ def test_what_a_key_that_moves_should_declare(cheat: Any, declared: str, right: 
     assert found.problem.endswith(f'with priority_moves = "{declared}"; "{right}" would be right')
 
 
-@pytest.mark.parametrize("name", ["E6 everyone ends", "H2 leaps change nothing"])
-def test_who_wakes_in_time_is_no_cheat(name: str) -> None:
-    assert first(PolicyUnderTest.of(HoldsBackAndWakes), [CHECKS[name]], EXAMPLES // 2) is None
+@pytest.mark.parametrize(
+    ("name", "honest"),
+    [
+        ("E6 everyone ends", HoldsBackAndWakes),
+        ("H2 leaps change nothing", HoldsBackAndWakes),
+        ("H2 leaps change nothing", TakesTurnsWhenItSays),
+    ],
+)
+def test_who_wakes_in_time_is_no_cheat(name: str, honest: Any) -> None:
+    assert first(PolicyUnderTest.of(honest), [CHECKS[name]], EXAMPLES // 2) is None
 
 
 def test_a_key_that_moves_with_events_only_may_say_so() -> None:
