@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from sched_core.errors import PolicyError
+from sched_core.limits import MAX_SECONDS
 from sched_core.policy.views import Host, RequestView
 
 
@@ -37,6 +38,14 @@ class Answers:
         if number < 0 or number != int(number):
             self.refuse(hook, component, "not a count", answer, "an integer >= 0")
         return int(number)
+
+    def time(self, hook: str, component: str, answer: object) -> float:
+        """Seconds within the longest run; the past is none of it, and no fault."""
+        seconds = self.number(hook, component, answer)
+        if seconds > MAX_SECONDS:
+            expected = f"at most {MAX_SECONDS} s, or None for never"
+            self.refuse(hook, component, "beyond the longest run", answer, expected)
+        return seconds
 
     def request(self, hook: str, component: str, answer: object, expected: str) -> RequestView:
         """The view of a request of this run."""

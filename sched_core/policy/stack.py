@@ -107,6 +107,17 @@ class Policy:
             self._answers.refuse("select_victim", who, problem, answer, expected)
         return victim, who
 
+    def select_preemptions(self, view: Any) -> tuple[list[RequestView], str]:
+        """Running requests that lose their place, and who named them."""
+        answer, who = self._ask(self.hooks["select_preemptions"], view)
+        if answer is None:
+            return [], who
+        named = list(self._answers.requests("select_preemptions", who, answer, _ORDERED))
+        for request in named:
+            if not self.host.may_be_preempted(request):
+                self._answers.refuse("select_preemptions", who, "not running", request, _ORDERED)
+        return named, who
+
     def choose_preempt_mode(self, view: Any, victim: RequestView) -> tuple[PreemptMode, str]:
         """RECOMPUTE unless a component says otherwise, and who said so."""
         answer, who = self._ask(self.hooks["choose_preempt_mode"], view, victim)
@@ -174,6 +185,24 @@ class Policy:
         if budget < 1:
             self._answers.refuse("step_budget", who, "no budget", answer, "at least 1 token")
         return min(budget, limit)
+
+    def reject_request(self, view: Any, request: RequestView) -> str | None:
+        """Why a request is turned away; None if it is not."""
+        answer, who = self._ask(self.hooks["reject_request"], view, request)
+        if answer is not None and not (isinstance(answer, str) and answer.strip()):
+            expected = "a text that says why, or None to keep the request"
+            self._answers.refuse("reject_request", who, "not a reason", answer, expected)
+        return answer
+
+    def wake_at(self, view: Any) -> float | None:
+        """The earliest time to come, in seconds, that a component names."""
+        hook, times = self.hooks["wake_at"], []
+        for who, call in hook.calls:
+            answer = self._call(hook, who, call, view)
+            if answer is not None:
+                hook.answered[who] = None
+                times.append(self._answers.time("wake_at", who, answer))
+        return min((time for time in times if time > self.host.now), default=None)
 
     # -- events ---------------------------------------------------------------------------------
 

@@ -38,6 +38,10 @@ def _select_victim(view: SchedulerView, beneficiary: RequestView) -> Any:
     return choices[int(view.rng.integers(len(choices)))]
 
 
+def _select_preemptions(view: SchedulerView) -> list[RequestView]:
+    return [request for request in _shuffled(view, view.running) if view.rng.random() < 0.05]
+
+
 def _choose_preempt_mode(view: SchedulerView) -> PreemptMode:
     return SWAP if view.rng.random() < 0.5 else RECOMPUTE
 
@@ -62,16 +66,27 @@ def _step_budget(view: SchedulerView) -> int:
     return low + int(view.rng.integers(64))
 
 
+def _reject_request(view: SchedulerView) -> str | None:
+    return "drawn by lot" if view.rng.random() < 0.05 else None
+
+
+def _wake_at(view: SchedulerView) -> float | None:
+    return view.now + int(view.rng.integers(-1, 4)) if view.rng.random() < 0.8 else None
+
+
 RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
     "effective_priority": _effective_priority,
     "select_admissions": _select_admissions,
     "chunk_size": _chunk_size,
     "select_victim": _select_victim,
+    "select_preemptions": _select_preemptions,
     "choose_preempt_mode": _choose_preempt_mode,
     "can_admit": _can_admit,
     "reserve_blocks": _reserve_blocks,
     "order_running": _order_running,
     "step_budget": _step_budget,
+    "reject_request": _reject_request,
+    "wake_at": _wake_at,
 }
 """A legal, random answer to every question."""
 

@@ -19,6 +19,7 @@ class Youngest:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -36,6 +37,7 @@ class Oldest:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -53,6 +55,7 @@ class FewestComputed:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -73,6 +76,7 @@ class FewestRemaining(toolbox.OwnHistory):
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -91,6 +95,7 @@ class LargestKv:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -108,6 +113,7 @@ class LowestPriority:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:

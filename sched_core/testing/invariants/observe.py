@@ -31,7 +31,8 @@ class Yielded(NamedTuple):
     """Who lost its place, for whom, and who said so."""
 
     victim: Request
-    beneficiary: Request
+    beneficiary: Request | None
+    """None where a policy took the victim out for nobody in particular."""
     chosen_by: str
 
 
