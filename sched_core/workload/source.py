@@ -1,10 +1,11 @@
 """What a workload plugin gives the engine."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import attrs
 
+from sched_core.workload.chains import separated
 from sched_core.workload.spec import RequestSpec
 
 
@@ -23,6 +24,18 @@ class Workload:
     `arrival` is then the earliest time, and its latency starts when it is sent (vLLM)."""
     description: dict[str, object] = attrs.field(factory=dict)
     """The setting, for the head of a table: plain JSON values, in a fixed order."""
+
+    def with_chains(self) -> Self:
+        """The workload with hash ids that are chains, as `HashedPrefix` asks for.
+
+        An id that stands after two prefixes is split into two, and `description` says so.
+        """
+        requests, told = separated(self.requests)
+        if told is None:
+            return self
+        return attrs.evolve(
+            self, requests=requests, description={**self.description, "hash_ids": told}
+        )
 
 
 @runtime_checkable

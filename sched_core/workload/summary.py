@@ -54,20 +54,29 @@ def _counts(values: Iterator[Hashable]) -> dict[str, int]:
 def _repeated_share(requests: Sequence[RequestSpec]) -> float | None:
     """Share of prompt tokens in a prefix that an earlier request began with too.
 
-    No prefix cache, however big, can save more. None where there are no prompt tokens.
+    What a prefix cache that forgets nothing saves: blocks up to the first one that is new, and
+    never the last token, which is computed to get the next. None where there are no prompt tokens.
     """
     total = sum(request.prompt_len for request in requests)
-    seen: set[Hashable] = set()
-    repeated = 0
-    for request in requests:
-        for block, tokens in _blocks(request):
-            repeated += tokens if block in seen else 0
-            seen.add(block)
+    seen: dict[Hashable, int] = {}
+    repeated = sum(_repeated(request, seen) for request in requests)
     return repeated / total if total else None
 
 
+def _repeated(request: RequestSpec, seen: dict[Hashable, int]) -> int:
+    """Prompt tokens that begin the request and were seen before, by block; it is seen now."""
+    repeated, known = 0, True
+    for block, tokens in _blocks(request):
+        before = seen.get(block, 0)
+        if known:
+            repeated += min(before, tokens)
+            known = before >= tokens
+        seen[block] = max(before, tokens)
+    return max(0, min(repeated, request.prompt_len - 1))
+
+
 def _blocks(request: RequestSpec) -> Iterator[tuple[Hashable, int]]:
-    """The parts of a prompt that others may share, each with its tokens."""
+    """The parts of a prompt that others may share, in order, each with its tokens."""
     prefix = request.prefix
     if isinstance(prefix, SharedPrefix):
         yield (type(prefix.group), prefix.group), min(prefix.len, request.prompt_len)

@@ -108,7 +108,7 @@ class Trace(Selection, ABC):
             requests=self._specs(kept),
             dropped=dict(+dropped),  # without the zeros
             description=self._describe(rows_read),
-        )
+        ).with_chains()
 
     def _read(self, dropped: Counter[str]) -> list[Record]:
         records = []
