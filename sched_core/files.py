@@ -14,7 +14,20 @@ from decimal import Decimal
 from typing import IO, Any
 
 from sched_core.errors import InputError
-from sched_core.streams import Place, called, opened
+from sched_core.streams import Place, called, is_parquet, lasts, opened, raw
+
+__all__ = [
+    "Place",
+    "called",
+    "holds_parquet",
+    "lasts",
+    "opened_raw",
+    "read_csv",
+    "read_json",
+    "read_json_lines",
+    "read_lines",
+    "read_toml",
+]
 
 _ONE_A_LINE = "one whole JSON object on each line"
 
@@ -74,6 +87,19 @@ def read_csv(path: Place, *, delimiter: str = ",") -> Iterator[tuple[int, list[s
         except csv.Error as error:
             problem = f"is not CSV: {error}"
             raise InputError(problem, file=called(path), row=reader.line_num) from None
+
+
+def holds_parquet(path: Place) -> bool:
+    """Is it a Parquet file, whatever its name?"""
+    with opened_raw(path) as file:
+        return is_parquet(file.peek(4)[:4])
+
+
+@contextmanager
+def opened_raw(path: Place) -> Iterator[io.BufferedReader]:
+    """The file's bytes as they are, for a reader of its own."""
+    with _readable(path, "a file"), raw(path) as file:
+        yield file
 
 
 def _text(path: Place) -> str:

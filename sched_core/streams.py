@@ -37,10 +37,9 @@ def lasts(path: Place) -> bool:
     return os.fspath(path) != STDIN and (not os.path.exists(path) or Path(path).is_file())
 
 
-def is_parquet(path: Place) -> bool:
-    """Does it begin as a Parquet file does?"""
-    with _plain(path) as file:
-        return file.peek(4)[:4] == _PARQUET
+def is_parquet(head: bytes) -> bool:
+    """Does a file that begins so hold Parquet?"""
+    return head.startswith(_PARQUET)
 
 
 @contextmanager
@@ -49,10 +48,12 @@ def opened(path: Place) -> Iterator[BinaryIO]:
 
     Raises InputError where they are packed in another way, or damaged; OSError as `open` does.
     """
-    with _plain(path) as file:
+    with raw(path) as file:
         head = file.peek(4)[:4]
         if head == _PARQUET:
-            raise InputError("is a Parquet file", file=called(path), expected=f"parquet:path={path}")
+            raise InputError(
+                "is a Parquet file", file=called(path), expected=f"parquet:path={path}"
+            )
         if head == _ZIP:
             raise InputError(
                 "is a zip archive", file=called(path), expected="what is in it, plain or as gzip"
@@ -65,12 +66,13 @@ def opened(path: Place) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _plain(path: Place) -> Iterator[io.BufferedReader]:
+def raw(path: Place) -> Iterator[io.BufferedReader]:
+    """The file's bytes as they are; raises OSError as `open` does."""
     if lasts(path):
         with open(path, "rb") as file:
             yield file
     else:
-        yield io.BufferedReader(io.BytesIO(_once(path)))  # type: ignore[arg-type] # is raw enough
+        yield io.BufferedReader(io.BytesIO(_once(path)))
 
 
 def _once(path: Place) -> bytes:

@@ -5,7 +5,16 @@ from typing import Any
 import attrs
 
 from sched_core.errors import InputError
-from sched_core.limits import COUNTS, MAX_SECONDS, PRIORITIES, SECONDS, TOKENS, Numbers, refuse
+from sched_core.limits import (
+    COUNTS,
+    MAX_SECONDS,
+    PRIORITIES,
+    SECONDS,
+    TOKENS,
+    Numbers,
+    plain,
+    refuse,
+)
 
 
 def _group(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
@@ -17,13 +26,20 @@ def _group(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
 class SharedPrefix:
     """The first `len` prompt tokens equal those of every other request of the same `group`."""
 
-    group: int | str = attrs.field(validator=_group)
-    len: int = attrs.field(validator=TOKENS)
+    group: int | str = attrs.field(converter=plain, validator=_group)
+    len: int = attrs.field(converter=plain, validator=TOKENS)
 
 
 def _ids(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
     if not (isinstance(value, tuple) and all(type(item) is int for item in value)):
         refuse(value, field.name, "a tuple of integers")
+
+
+def _plain_ids(ids: Any) -> Any:
+    """Nearly all are plain, and a trace holds millions."""
+    if isinstance(ids, tuple) and not all(type(item) is int for item in ids):
+        return tuple(map(plain, ids))
+    return ids
 
 
 @attrs.frozen(slots=True)
@@ -33,8 +49,8 @@ class HashedPrefix:
     Ids are chained: the same id means the same block after the same prefix.
     """
 
-    ids: tuple[int, ...] = attrs.field(validator=_ids)
-    block_size: int = attrs.field(validator=COUNTS)
+    ids: tuple[int, ...] = attrs.field(converter=_plain_ids, validator=_ids)
+    block_size: int = attrs.field(converter=plain, validator=COUNTS)
 
     def refuse_misfit(self, prompt_len: int, where: str) -> None:
         """Raises InputError unless there is one id per block of so many tokens."""
@@ -94,7 +110,9 @@ _RANGES: dict[str, Numbers] = {
 
 
 def _check(spec: RequestSpec) -> None:
-    """Raises InputError with the first field that does not fit."""
+    """Raises InputError with the first field that does not fit; numpy's numbers become Python's."""
+    for name in (*_RANGES, "abort"):
+        object.__setattr__(spec, name, plain(getattr(spec, name)))
     where = f"request {spec.id!r}"
     for name in ("id", "tenant"):
         if not isinstance(getattr(spec, name), str):

@@ -1,9 +1,11 @@
 """Traces as Vidur replays them: `arrived_at,num_prefill_tokens,num_decode_tokens`, seconds."""
 
+from collections.abc import Iterable, Iterator
+
 import attrs
 
-from sched_plugins.workloads.traces.rows import Row
-from sched_plugins.workloads.traces.trace import Record, Trace
+from sched_core.tables import Record, Row
+from sched_plugins.workloads.traces.trace import Drop, Reading, Trace
 
 
 @attrs.frozen(kw_only=True)
@@ -12,9 +14,10 @@ class Vidur(Trace):
 
     format = "vidur"
 
-    def record(self, row: Row) -> Record:
-        return Record(
-            row.nanoseconds("arrived_at"),
-            row.tokens("num_prefill_tokens"),
-            row.tokens("num_decode_tokens"),
-        )
+    def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
+        for row in rows:
+            yield Record(
+                row.nanoseconds("arrived_at"),
+                row.tokens("num_prefill_tokens"),
+                row.tokens("num_decode_tokens"),
+            )
