@@ -93,13 +93,13 @@ class OwnCsv(OwnTrace):
 
 @attrs.frozen(kw_only=True)
 class OwnJsonl(OwnTrace):
-    """The same as JSON: one object a line, or a list of objects."""
+    """Any JSON with arrivals and lengths, as csv: one object a line, or a list of objects."""
 
     format = "jsonl"
 
 
 @attrs.frozen(kw_only=True)
 class OwnParquet(OwnTrace):
-    """The same as Parquet."""
+    """Any Parquet file with arrivals and lengths, as csv."""
 
     format = "parquet"
