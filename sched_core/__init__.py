@@ -44,6 +44,7 @@ from sched_core.policy.views import RequestView, SchedulerView
 from sched_core.reports.differences import Difference
 from sched_core.reports.report import Report, Result
 from sched_core.request import RequestState
+from sched_core.workload.further import further_columns
 from sched_core.workload.source import Workload, WorkloadSource
 from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
 
@@ -99,6 +100,7 @@ __all__ = [
     "compare",
     "configure",
     "files",
+    "further_columns",
     "hookimpl",
     "limits",
     "simulate",

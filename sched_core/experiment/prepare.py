@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
+from itertools import chain
 from typing import Any, Self
 
 import attrs
@@ -18,9 +19,11 @@ from sched_core.experiment import contents
 from sched_core.experiment.cell import Cell
 from sched_core.experiment.named import named_hardware, named_source
 from sched_core.experiment.scenario import Scenario
+from sched_core.metrics.goodput import check_classes
 from sched_core.policy.stack import Policy
 from sched_core.reports.report import Result
 from sched_core.scheduler.batching import refuse_unpaid
+from sched_core.workload.further import further_of
 from sched_core.workload.source import Workload
 
 
@@ -179,6 +182,7 @@ def _workloads(scenario: Scenario, seeds: Iterable[int]) -> dict[int, Workload]:
         found = {seed: source.build(seed) for seed in seeds}
     for workload in found.values():
         _check_workload(workload, scenario)
+    check_classes(scenario.goodput, chain.from_iterable(w.requests for w in found.values()))
     return found
 
 
@@ -197,4 +201,5 @@ def _described(named: str | Workload, workload: Workload) -> dict[str, Any]:
         "requests": len(workload.requests),
         "dropped": {why: count for why, count in workload.dropped.items() if count},
         **workload.description,
+        **further_of(workload),
     }

@@ -12,7 +12,7 @@ from sched_core.catalogue.configure import configure
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
 from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, refuse, text
-from sched_core.metrics.summary import check_goodput
+from sched_core.metrics.goodput import check_goodput
 from sched_core.workload import listed as listed_requests
 from sched_core.workload.source import Workload
 
@@ -58,7 +58,8 @@ class Scenario:
     goodput: Mapping[str, float] = attrs.field(
         factory=dict, validator=lambda _self, _field, limits: check_goodput(limits)
     )
-    """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`."""
+    """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`; `ttft@0` or
+    `ttft@gold` is one for a priority or a tenant."""
 
 
 @attrs.frozen(kw_only=True)

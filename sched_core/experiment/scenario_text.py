@@ -45,6 +45,7 @@ def _changed(thing: Any, fields: Iterable["attrs.Attribute[Any]"]) -> dict[str, 
 def listed_request(spec: RequestSpec) -> dict[str, Any]:
     """A request as the keys under which a scenario file lists it."""
     keys = _changed(spec, attrs.fields(RequestSpec))
+    keys |= keys.pop("extra", None) or {}
     prefix = keys.pop("prefix", None)
     if isinstance(prefix, SharedPrefix):
         keys["shared_prefix"] = attrs.asdict(prefix)

@@ -4,11 +4,12 @@ No true output length, no future arrival, no wall clock can be reached through a
 contracts: the engine's views fulfil them, and so may those of a real server.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sched_core.execution.load import StepLoad
 from sched_core.request import RequestState
+from sched_core.workload.spec import Cell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +35,42 @@ class RequestView(Protocol):
     @property
     def prompt_len(self) -> int:
         """Prompt tokens."""
+
+    @property
+    def ttft_slo(self) -> float | None:
+        """Seconds in which its first token is to come; None where nobody said."""
+
+    @property
+    def tpot_slo(self) -> float | None:
+        """Seconds that a further token is to take, on average."""
+
+    @property
+    def e2el_slo(self) -> float | None:
+        """Seconds in which its last token is to come."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When its last token is to be there, in seconds on the clock of `now`."""
+
+    @property
+    def weight(self) -> float:
+        """How much it counts; 1 where nobody said."""
+
+    @property
+    def session(self) -> str | None:
+        """The conversation that it is a turn of."""
+
+    @property
+    def turn(self) -> int:
+        """Which turn of its session, from 0."""
+
+    @property
+    def think_time(self) -> float | None:
+        """Seconds that its client took after the answer before."""
+
+    @property
+    def extra(self) -> Mapping[str, Cell]:
+        """Further columns of the workload, as given there."""
 
     @property
     def submission(self) -> int:

@@ -3,8 +3,9 @@
 Attributes that start with an underscore are not part of the contract.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sched_core.execution.load import StepLoad, decode_load
@@ -13,6 +14,7 @@ from sched_core.policy.views import RequestView
 from sched_core.request import Request, RequestState
 from sched_core.scheduler import offer
 from sched_core.scheduler.batching import lacks_prefill
+from sched_core.workload.spec import Cell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 def _reads(path: str) -> Any:
     """A property that reads `path` at C speed."""
     return property(attrgetter(path))
+
+
+def _asked(field: str) -> Any:
+    """A property that reads what the client asked for."""
+    return _reads(f"_request.spec.{field}")
 
 
 class EngineRequestView:
@@ -41,11 +48,23 @@ class EngineRequestView:
 
     id: str = _reads("_request.id")
     tenant: str = _reads("_request.tenant")
-    priority: int = _reads("_request.spec.priority")
+    priority: int = _asked("priority")
     prompt_len: int = _reads("_request.prompt_len")
     submission: int = _reads("_request.submitted_seq")
     state: RequestState = _reads("_request.state")
     num_preemptions: int = _reads("_request.preemptions")
+    ttft_slo: float | None = _asked("ttft_slo")
+    tpot_slo: float | None = _asked("tpot_slo")
+    e2el_slo: float | None = _asked("e2el_slo")
+    deadline: float | None = _asked("deadline")
+    weight: float = _asked("weight")
+    session: str | None = _asked("session")
+    turn: int = _asked("turn")
+    think_time: float | None = _asked("think_time")
+
+    @property
+    def extra(self) -> Mapping[str, Cell]:
+        return MappingProxyType(self._request.spec.extra or {})
 
     @property
     def arrival(self) -> float:

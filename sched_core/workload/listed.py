@@ -10,24 +10,34 @@ from attrs.validators import optional
 from sched_core.catalogue.configure import configure
 from sched_core.errors import InputError
 from sched_core.limits import SECONDS
-from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
+from sched_core.workload.further import further_columns
+from sched_core.workload.spec import FIELDS, HashedPrefix, RequestSpec, SharedPrefix
 
 
 @attrs.frozen(kw_only=True)
-class _Keys:
-    """The keys of one listed request."""
+class _Forms:
+    """Keys of a listed request that a RequestSpec has not, or requires."""
 
-    id: str
-    prompt_len: int
-    output_len: int
     arrival: float | None = None
     arrival_step: float | None = attrs.field(default=None, validator=optional(SECONDS))
-    abort: float | None = None
-    priority: int = 0
-    tenant: str = "default"
     shared_prefix: dict[str, Any] | None = None
     hash_ids: tuple[int, ...] | None = None
     hash_block_size: int | None = None
+
+
+_AS_THEY_ARE = [name for name in FIELDS if name not in ("arrival", "prefix", "extra")]
+_Keys = attrs.make_class(
+    "_Keys",
+    {
+        name: attrs.field(default=FIELDS[name].default, type=FIELDS[name].type)
+        for name in _AS_THEY_ARE
+    },
+    bases=(_Forms,),
+    frozen=True,
+    kw_only=True,
+)
+LISTED = tuple(field.name for field in attrs.fields(_Keys))
+"""The keys of one listed request."""
 
 
 @attrs.frozen(kw_only=True)
@@ -49,7 +59,9 @@ def counts_steps(rows: Sequence[Any]) -> bool:
 def _request(row: Any, where: str) -> RequestSpec:
     if not isinstance(row, Mapping):
         raise InputError("not a request", file=where, value=row, expected="an object of keys")
-    keys: _Keys = configure(_Keys, row, where=where)
+    extra = further_columns(row, LISTED, where=where)
+    given = {name: value for name, value in row.items() if not (extra and name in extra)}
+    keys = configure(_Keys, given, where=where)
     arrivals = [time for time in (keys.arrival, keys.arrival_step) if time is not None]
     if len(arrivals) != 1:
         raise InputError(
@@ -57,18 +69,10 @@ def _request(row: Any, where: str) -> RequestSpec:
             file=where,
             expected="arrival (seconds) or arrival_step",
         )
-    prefix = _prefix(keys, where)
+    values = {name: getattr(keys, name) for name in _AS_THEY_ARE}
+    values |= {"arrival": arrivals[0], "prefix": _prefix(keys, where), "extra": extra}
     with _named(where):
-        return RequestSpec(
-            keys.id,
-            arrivals[0],
-            keys.prompt_len,
-            keys.output_len,
-            keys.priority,
-            keys.tenant,
-            prefix,
-            keys.abort,
-        )
+        return RequestSpec(**values)
 
 
 @contextmanager
@@ -80,7 +84,7 @@ def _named(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}") from None
 
 
-def _prefix(keys: _Keys, where: str) -> SharedPrefix | HashedPrefix | None:
+def _prefix(keys: Any, where: str) -> SharedPrefix | HashedPrefix | None:
     if keys.hash_ids is not None and keys.shared_prefix is not None:
         raise InputError("two prefixes", file=where, expected="shared_prefix or hash_ids")
     if keys.hash_ids is not None:

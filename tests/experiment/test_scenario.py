@@ -142,7 +142,10 @@ def test_every_key_of_a_request(write: Write) -> None:
         ({"seed": 1.5}, r"'seed' does not fit \(found 1.5\); expected an integer"),
         ({"requests": 3}, r"field 'requests': neither a list nor a workload \(found 3\)"),
         ({"requests": ["R0"]}, r"requests\[0\]: not a request \(found 'R0'\)"),
-        ({"requests": [ROW, ROW | {"arival": 1}]}, r"requests\[1\]: unknown parameter 'arival'"),
+        (
+            {"requests": [ROW, ROW | {"arival": 1}]},
+            r"requests\[1\]: unknown column 'arival'",
+        ),
         (
             {"requests": [ROW | {"arrival": float("nan")}]},
             r"requests\[0\].*'arrival'.*found nan.*a number",
