@@ -2,6 +2,7 @@
 
 from sched_core.workload.cells import cell
 from sched_core.workload.columns import FIELDS, Clock, Columns
+from sched_core.workload.further import with_numbers
 from sched_core.workload.record import Record, in_order, order_note, requests
 from sched_core.workload.row import Kind, Layout, Row
 from sched_core.workload.stamps import Moment, Unit, date, since_1970
@@ -22,4 +23,5 @@ __all__ = [
     "order_note",
     "requests",
     "since_1970",
+    "with_numbers",
 ]

@@ -1,28 +1,26 @@
 """Which column of a table holds which field of a request, and the requests it holds."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args
 
 import attrs
 
 from sched_core.errors import InputError, UnknownName
-from sched_core.limits import PRIORITIES
+from sched_core.limits import Integers, Numbers
+from sched_core.workload import spec
+from sched_core.workload.further import further_columns
 from sched_core.workload.record import Record
 from sched_core.workload.row import Row
 from sched_core.workload.spec import SharedPrefix
 from sched_core.workload.stamps import Moment, Unit
 
 REQUIRED = ("arrival", "prompt_len", "output_len")
-
-OPTIONAL: dict[str, Callable[[Row, str], Any]] = {
-    "id": Row.text,
-    "priority": lambda row, column: row.integer(column, PRIORITIES),
-    "tenant": Row.text,
-}
-"""Fields that a row may leave empty, and how a cell of each is read."""
-
-FIELDS = (*REQUIRED, *OPTIONAL, "prefix_group", "prefix_len", "abort")
-"""Every field that a column can hold. `abort` is a point in time, as `arrival` is."""
+TIMES = ("abort", "deadline")
+"""Further points in time, written as arrivals are."""
+_APART = ("id", "prefix", "extra", *REQUIRED, *TIMES)
+SIMPLE = tuple(name for name in spec.FIELDS if name not in _APART)
+FIELDS = (*REQUIRED, "id", *TIMES, *SIMPLE, "prefix_group", "prefix_len")
+"""Every field that a column can hold."""
 
 
 class Clock:
@@ -56,21 +54,15 @@ class Columns:
 
     names: Mapping[str, str] = attrs.field(factory=dict)
     unit: Unit | None = None
+    where: Mapping[str, str] = attrs.field(init=False)
+    """Field -> its column, of all fields."""
 
-    def __attrs_post_init__(self) -> None:
+    @where.default
+    def _all(self) -> dict[str, str]:
         for field in self.names:
             if field not in FIELDS:
                 raise UnknownName("field of a request", field, FIELDS)
-
-    def of(self, field: str) -> str:
-        """The column that holds `field`."""
-        return self.names.get(field, field)
-
-    def unread(self, seen: Iterable[object]) -> dict[str, str]:
-        """What the setting says of columns that no field is read from."""
-        used = {self.of(field) for field in FIELDS}
-        others = [str(column) for column in seen if column not in used]
-        return {"not_read": ", ".join(others)} if others else {}
+        return {field: self.names.get(field, field) for field in FIELDS}
 
     def demand(self, seen: Iterable[str], *, file: str, row: int | None = None) -> None:
         """Raises unless the table has every column that is named, and those of `REQUIRED`."""
@@ -79,8 +71,9 @@ class Columns:
         for column in self.names.values():
             if column not in columns:
                 raise UnknownName("column", column, columns, where=where)
+        self._further(dict.fromkeys(columns), where)
         for field in REQUIRED:
-            if self.of(field) not in columns:
+            if self.where[field] not in columns:
                 raise InputError(
                     "no such column",
                     file=file,
@@ -97,35 +90,61 @@ class Columns:
             record = self._record(row, clock)
             if (record.id is not None) != bool(seen) and position:
                 problem = "given in some rows only"
-                raise row.error(self.of("id"), "an id in every row, or in none", problem)
+                raise row.error(self.where["id"], "an id in every row, or in none", problem)
             if record.id is not None:
                 if record.id in seen:
                     expected = f"an id of its own: {seen[record.id]} has this one"
-                    raise row.error(self.of("id"), expected)
+                    raise row.error(self.where["id"], expected)
                 seen[record.id] = row.place
             yield record
 
     def _record(self, row: Row, clock: Clock) -> Record:
-        prompt_len = row.tokens(self.of("prompt_len"))
-        abort = self.of("abort")
+        where = self.where
+        prompt_len = row.tokens(where["prompt_len"])
         return Record(
-            clock.ns(row, self.of("arrival")),
+            clock.ns(row, where["arrival"]),
             prompt_len,
-            row.tokens(self.of("output_len")),
-            prefix=self._prefix(row, prompt_len),
-            abort_ns=clock.ns(row, abort) if row.has(abort) else None,
-            **{
-                field: read(row, self.of(field))
-                for field, read in OPTIONAL.items()
-                if row.has(self.of(field))
-            },
+            row.tokens(where["output_len"]),
+            self._prefix(row, prompt_len),
+            row.text(where["id"]) if row.has(where["id"]) else None,
+            {name: clock.ns(row, where[name]) for name in TIMES if row.has(where[name])},
+            self._more(row),
         )
 
+    def _more(self, row: Row) -> dict[str, Any]:
+        given = [name for name in SIMPLE if row.has(self.where[name])]
+        more = {name: _value(row, self.where[name], name) for name in given}
+        if "turn" in more and "session" not in more:
+            raise row.error(self.where["session"], "the session that it is a turn of")
+        extra = self._further(row.values, row.whole_place)
+        return more | {"extra": extra} if extra else more
+
+    def _further(self, values: Mapping[str, object], where: str) -> dict[str, Any] | None:
+        """What no field is read from; a name is a slip only of one that is not found elsewhere."""
+        used = set(self.where.values())
+        others = {name: value for name, value in values.items() if name not in used}
+        free = [field for field in FIELDS if field not in self.names]
+        return further_columns(others, free, where=where)
+
     def _prefix(self, row: Row, prompt_len: int) -> SharedPrefix | None:
-        group, length = self.of("prefix_group"), self.of("prefix_len")
+        group, length = self.where["prefix_group"], self.where["prefix_len"]
         if not row.has(group) and not row.has(length):
             return None
         name, tokens = row.text(group), row.tokens(length)
         if tokens > prompt_len:
-            raise row.error(length, f"at most {self.of('prompt_len')} = {prompt_len}")
+            raise row.error(length, f"at most {self.where['prompt_len']} = {prompt_len}")
         return SharedPrefix(name, tokens) if tokens else None
+
+
+def _value(row: Row, column: str, name: str) -> object:
+    """A cell as the type of its field, within the field's limits."""
+    field = spec.FIELDS[name]
+    limits = getattr(field.metadata["check"], "__self__", None)
+    if isinstance(limits, Integers):
+        return row.integer(column, limits)
+    if isinstance(limits, Numbers):
+        return float(row.number(column, limits))
+    text, choices = row.text(column), get_args(field.type)
+    if choices and str not in choices and text not in choices:
+        raise row.error(column, " or ".join(map(str, choices)))
+    return text

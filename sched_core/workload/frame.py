@@ -8,7 +8,7 @@ from typing import Any
 
 from sched_core.errors import InputError
 from sched_core.workload.cells import cell
-from sched_core.workload.columns import FIELDS, Clock, Columns
+from sched_core.workload.columns import Clock, Columns
 from sched_core.workload.record import in_order, order_note, requests
 from sched_core.workload.row import Row
 from sched_core.workload.spec import RequestSpec
@@ -24,17 +24,15 @@ def read(
     found = _columns(frame)
     columns, clock = Columns(names, unit), Clock(unit)
     columns.demand(found, file=PLACE)
-    used = [columns.of(field) for field in FIELDS if columns.of(field) in found]
-    cells = {name: [cell(value) for value in found[name]] for name in used}
-    size = len(cells[columns.of("arrival")])
+    cells = {name: [cell(value) for value in column] for name, column in found.items()}
+    size = len(cells[columns.where["arrival"]])
     rows = (
-        Row(f"{PLACE}, row {index}", None, {name: cells[name][index] for name in used}, "table")
+        Row(f"{PLACE}, row {index}", None, {name: cells[name][index] for name in cells}, "table")
         for index in range(size)
     )
     records = list(columns.records(rows, clock))
     setting: dict[str, object] = {"kind": "frame", "rows_read": size, **names}
-    setting |= clock.note | order_note(records) | columns.unread(found)
-    return requests(in_order(records)), setting
+    return requests(in_order(records)), setting | clock.note | order_note(records)
 
 
 def _columns(frame: Any) -> Mapping[str, Any]:

@@ -3,8 +3,8 @@
 Arrivals are integers of nanoseconds until the very end, so their differences are exact.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sched_core.limits import NANOSECONDS
 from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
@@ -16,13 +16,13 @@ class Record(NamedTuple):
     arrival_ns: int
     prompt_len: int
     output_len: int
-    priority: int = 0
-    tenant: str = "default"
     prefix: SharedPrefix | HashedPrefix | None = None
     id: str | None = None
     """None: r0, r1, ... in order of arrival."""
-    abort_ns: int | None = None
-    """On the clock of `arrival_ns`."""
+    times_ns: Mapping[str, int] = {}
+    """Fields that are times of the run, on the clock of `arrival_ns`."""
+    more: Mapping[str, Any] = {}
+    """All other fields that the row gives."""
 
 
 def order_note(records: Sequence[Record]) -> dict[str, str]:
@@ -41,22 +41,28 @@ def in_order(records: Sequence[Record]) -> list[Record]:
 
 
 def requests(records: Sequence[Record], time_scale: float = 1.0) -> list[RequestSpec]:
-    """Requests whose first arrives at 0, of records in order of arrival."""
+    """Requests whose first arrives at 0, of records in order of arrival.
+
+    `time_scale` moves arrivals apart or together; how long after its own a request is given up,
+    or due, stays as it was.
+    """
     start = records[0].arrival_ns if records else 0
-
-    def seconds(ns: int) -> float:
-        return round((ns - start) * time_scale) / NANOSECONDS
-
-    return [
-        RequestSpec(
-            f"r{index}" if record.id is None else record.id,
-            seconds(record.arrival_ns),
-            record.prompt_len,
-            record.output_len,
-            record.priority,
-            record.tenant,
-            record.prefix,
-            None if record.abort_ns is None else seconds(record.abort_ns),
+    specs = []
+    for index, record in enumerate(records):
+        arrival_ns = round((record.arrival_ns - start) * time_scale)
+        times: dict[str, Any] = {
+            name: (arrival_ns + time_ns - record.arrival_ns) / NANOSECONDS
+            for name, time_ns in record.times_ns.items()
+        }
+        specs.append(
+            RequestSpec(
+                f"r{index}" if record.id is None else record.id,
+                arrival_ns / NANOSECONDS,
+                record.prompt_len,
+                record.output_len,
+                prefix=record.prefix,
+                **times,
+                **record.more,
+            )
         )
-        for index, record in enumerate(records)
-    ]
+    return specs

@@ -48,6 +48,11 @@ class Row:
         """Which row of the file it is, for messages about another one."""
         return self.file if self.line is None else f"line {self.line}"
 
+    @property
+    def whole_place(self) -> str:
+        """The same with the file's name."""
+        return self.file if self.line is None else f"{self.file}, line {self.line}"
+
     def error(self, field: str, expected: str, problem: str = "cannot be used") -> InputError:
         """The error that says what is wrong with the value of `field`."""
         if not self.has(field):

@@ -221,7 +221,7 @@ SEEN: Final = tuple(name for name, field in FIELDS.items() if field.metadata["se
 
 def _check(spec: RequestSpec) -> None:
     """Raises InputError with the first field that does not fit; numpy's numbers become Python's."""
-    for name in (*_RANGES, "abort"):
+    for name in FIELDS:
         object.__setattr__(spec, name, plain(getattr(spec, name)))
     where = f"request {spec.id!r}"
     for name, field in FIELDS.items():

@@ -23,7 +23,7 @@ def summarize(workload: Workload) -> dict[str, object]:
         "output_len": _spread([request.output_len for request in requests]),
         "tenants": _counts(request.tenant for request in requests),
         "priorities": _counts(request.priority for request in requests),
-        **further_of(workload),
+        **further_of(workload.requests),
         "repeated_prompt_share": _repeated_share(requests),
     }
 

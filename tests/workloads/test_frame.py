@@ -78,8 +78,9 @@ def test_columns_are_named_and_the_setting_says_so() -> None:
     assert workload.description == {
         "kind": "frame", "rows_read": 2, "arrival": "when", "prompt_len": "in",
         "output_len": "out", "tenant": "who",
-        "stamps": "dates without a zone, taken as UTC", "not_read": "model",
+        "stamps": "dates without a zone, taken as UTC",
     }  # fmt: skip
+    assert [request.extra for request in workload.requests] == [{"model": "x"}, {"model": "y"}]
 
 
 def test_dates_of_python_and_other_units() -> None:

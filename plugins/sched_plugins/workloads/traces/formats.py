@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sched_core import InputError, UnknownName
-from sched_core.tables import FIELDS, Kind, Layout
+from sched_core.tables import Kind, Layout
 from sched_plugins.workloads.traces.foreign import oddity
 
 
@@ -22,7 +22,6 @@ class Format(NamedTuple):
 
 
 _OWN = ("arrival", "prompt_len", "output_len")
-_OWN_OPTIONAL = tuple(field for field in FIELDS if field not in _OWN)
 _JSON: tuple[Kind, ...] = ("jsonl", "json")
 
 FORMATS = {
@@ -41,9 +40,9 @@ FORMATS = {
         Format("aiperf", ("jsonl",), ("metadata", "metrics")),
         Format("sharegpt", (*_JSON, "table"), ("conversations",)),
         Format("lmsys", (*_JSON, "table"), ("conversation",)),
-        Format("csv", ("csv",), _OWN, _OWN_OPTIONAL),
-        Format("jsonl", _JSON, _OWN, _OWN_OPTIONAL),
-        Format("parquet", ("table",), _OWN, _OWN_OPTIONAL),
+        Format("csv", ("csv",), _OWN),
+        Format("jsonl", _JSON, _OWN),
+        Format("parquet", ("table",), _OWN),
     )
 }
 

@@ -11,8 +11,9 @@ import attrs
 from attrs.validators import optional
 
 from sched_core import InputError, limits
-from sched_core.tables import FIELDS, Clock, Columns, Record, Row, Unit
-from sched_plugins.workloads.traces.formats import FORMATS, demand, refuse_unknown
+from sched_core.tables import FIELDS, Clock, Columns, Layout, Record, Row, Unit, with_numbers
+from sched_plugins.workloads.traces.foreign import oddity
+from sched_plugins.workloads.traces.formats import FORMATS, Format, demand
 from sched_plugins.workloads.traces.table import open_table
 from sched_plugins.workloads.traces.trace import Drop, Reading, Trace
 from sched_plugins.workloads.validators import parsed_by
@@ -46,26 +47,31 @@ class OwnTrace(Mapped):  # type: ignore[misc] # made of the list of fields
     def rows(self, reading: Reading) -> Iterator[Row]:
         """The file's rows; raises unless it has the columns that it should have."""
         form, table = FORMATS[self.format], open_table(self.path, self.separator)
-        layout, names = table.layout, self._columns.names
-        if not names or layout.kind not in form.kinds:
-            demand(form, layout)
-        else:
+        layout = table.layout
+        if layout.kind in form.kinds and (self._columns.names or _is_ours(form, layout)):
             self._columns.demand(layout.columns, file=layout.file, row=layout.line)
-            reading.notes |= self._columns.unread(layout.columns)
-        for row in table.rows():
-            if not names:
-                refuse_unknown(form, row.values, row.file, row.line)
-            yield row
+        else:
+            demand(form, layout)
+        yield from table.rows()
 
     def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
         clock = Clock(self.unit)
-        yield from self._columns.records(rows, clock)
+        yield from self.typed(self._columns.records(rows, clock))
         reading.notes |= clock.note
+
+    def typed(self, records: Iterable[Record]) -> Iterable[Record]:
+        """The records with further columns of the type that they have."""
+        return records
 
     @property
     def _columns(self) -> Columns:
         given = {field: getattr(self, field) for field in FIELDS}
         return Columns({field: name for field, name in given.items() if name}, self.unit)
+
+
+def _is_ours(form: Format, layout: Layout) -> bool:
+    """Has the table one of our columns at least, and is it none that we know as another's?"""
+    return not oddity(layout) and not set(form.required).isdisjoint(layout.columns)
 
 
 def parse_separator(text: str) -> str:
@@ -89,6 +95,9 @@ class OwnCsv(OwnTrace):
     @property
     def separator(self) -> str:
         return parse_separator(self.sep or ",")
+
+    def typed(self, records: Iterable[Record]) -> Iterable[Record]:
+        return with_numbers(list(records))
 
 
 @attrs.frozen(kw_only=True)
