@@ -80,3 +80,5 @@ def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path, make: Make) -> Non
 def test_the_path_is_required(make: Make) -> None:
     with pytest.raises(InputError, match="'path' is missing"):
         make("vidur")
+    with pytest.raises(InputError, match="'path': missing; expected path=FILE or name=example-az"):
+        make("trace")
