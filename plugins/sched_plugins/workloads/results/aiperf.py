@@ -13,6 +13,7 @@ class AIPerf(Trace):
     """AIPerf's records of a run (JSON lines). Warm-up and failed requests are dropped."""
 
     format = "aiperf"
+    published = "https://github.com/ai-dynamo/aiperf, profile_export.jsonl"
 
     def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
         reading.notes["arrivals"] = "as sent by the client"

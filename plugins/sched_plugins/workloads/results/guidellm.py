@@ -17,6 +17,7 @@ class GuideLLM(Trace):
     """GuideLLM's reports (JSON): the requests of one benchmark, those that succeeded."""
 
     format = "guidellm"
+    published = "https://github.com/vllm-project/guidellm, benchmarks.json"
 
     benchmark: int | None = attrs.field(default=None, validator=optional(limits.TOKENS))
     """Which one, from 0, where a report holds several."""

@@ -17,6 +17,7 @@ class VllmBench(Trace):
     """Results of vllm bench serve with --save-detailed (JSON). Failed requests are dropped."""
 
     format = "vllm-bench"
+    published = "vllm bench serve --save-result --save-detailed"
 
     def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
         for run, row in enumerate(rows):

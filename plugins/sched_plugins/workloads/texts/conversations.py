@@ -89,6 +89,7 @@ class ShareGPT(Conversations):
     """Conversations as ShareGPT writes them (JSON): first turns, at a rate that you give."""
 
     format = "sharegpt"
+    published = "https://huggingface.co/datasets/anon8231489123/ShareGPT_Vicuna_unfiltered"
     column, speaker, words = "conversations", "from", "value"
 
 
@@ -97,4 +98,5 @@ class Lmsys(Conversations):
     """LMSYS-Chat-1M and WildChat (JSON or Parquet): first turns, at a rate that you give."""
 
     format = "lmsys"
+    published = "https://huggingface.co/datasets lmsys/lmsys-chat-1m and allenai/WildChat-1M"
     column, speaker, words = "conversation", "role", "content"

@@ -16,6 +16,7 @@ class AIBrix(Trace):
     """AIBrix's workload files (JSON lines): ms, several requests a line."""
 
     format = "aibrix"
+    published = "https://github.com/vllm-project/aibrix, benchmarks/generator makes them"
 
     def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
         sessions: set[str] = set()

@@ -19,6 +19,7 @@ class Azure(Trace):
     """Azure LLM inference traces, 2023 to 2025, and copies with numbers for dates (CSV)."""
 
     format = "azure"
+    published = "https://github.com/Azure/AzurePublicDataset, its AzureLLMInferenceTrace files"
 
     def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
         for row in rows:

@@ -18,6 +18,7 @@ class BurstGPT(Trace):
     """BurstGPT, releases 1 to 3 (CSV). Failed rows are dropped and counted."""
 
     format = "burstgpt"
+    published = "https://github.com/HPMLL/BurstGPT"
 
     api_logs: Literal["keep", "drop"] = "keep"
     """Rows of the programming interface, which came in bursts, beside those of the chat window."""

@@ -13,6 +13,7 @@ class LLMServingSim(Trace):
     """LLMServingSim's flat workload files (JSON lines): ns. Token ids are not compared."""
 
     format = "llmservingsim"
+    published = "https://github.com/casys-kaist/LLMServingSim, workloads"
 
     def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
         for row in rows:

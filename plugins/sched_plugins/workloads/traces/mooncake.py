@@ -24,6 +24,7 @@ class Mooncake(Trace):
     """
 
     format = "mooncake"
+    published = "https://github.com/kvcache-ai/Mooncake, FAST25-release/traces; Dynamo, AIPerf"
 
     hash_block_size: int = attrs.field(default=512, validator=limits.COUNTS)
     """Tokens in a hashed block: 512 in the FAST 25 release."""

@@ -4,6 +4,7 @@ Tolerated: CRLF, a byte-order mark, blank lines, no newline at the end. Everythi
 not fit raises one InputError naming file, line and what was found.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -23,8 +24,15 @@ class Table:
     rows: Callable[[], Iterator[Row]]
 
 
-def open_table(path: str, sep: str = ",") -> Table:
-    """The file, of a kind that its first bytes tell; `sep` stands between the cells of CSV."""
+def open_table(path: str, sep: str = ",", *, published: str = "") -> Table:
+    """The file, of a kind that its first bytes tell; `sep` stands between the cells of CSV.
+
+    Raises InputError where there is none, saying where such files are `published`.
+    """
+    if files.lasts(path) and not os.path.exists(path):
+        problem = "cannot be read: No such file or directory"
+        expected = f"a file as from {published}" if published else None
+        raise InputError(problem, file=path, expected=expected)
     if files.holds_parquet(path):
         return _listed(path, "table", parquet.columns(path), parquet.rows(path))
     line, text = next(files.read_lines(path), (0, ""))

@@ -71,6 +71,8 @@ class Trace(Selection, ABC):
     """What all readers share: a reader says what one row means."""
 
     format: ClassVar[str]
+    published: ClassVar[str] = ""
+    """Where such files come from."""
     quiet: ClassVar[tuple[str, ...]] = ()
     """Parameters that the setting holds only where they are given."""
 
@@ -81,7 +83,7 @@ class Trace(Selection, ABC):
     def rows(self, reading: Reading) -> Iterator[Row]:
         """The file's rows, in file order; raises where they are not of this format."""
         form = FORMATS[self.format]
-        table = open_table(self.path)
+        table = open_table(self.path, published=self.published)
         demand(form, table.layout)
         for row in table.rows():
             refuse_unknown(form, row.values, row.file, row.line)

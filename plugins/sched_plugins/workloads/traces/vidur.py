@@ -13,6 +13,7 @@ class Vidur(Trace):
     """Vidur's processed traces (CSV); arrivals are not floored to seconds as there."""
 
     format = "vidur"
+    published = "https://github.com/microsoft/vidur, data/processed_traces"
 
     def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
         for row in rows:
