@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import attrs
 import pytest
-from harness import requests, servable
+from harness import everything, requests, servable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -46,13 +46,6 @@ def recorded(
         advances += 1
     engine.close()
     return engine.recorder, advances
-
-
-def everything(recorder: Recorder) -> dict[str, object]:
-    return {
-        name: value.tobytes() if name.startswith("_") else value
-        for name, value in vars(recorder).items()
-    }
 
 
 class Looks(Watcher):
