@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator, Sequence
 import numpy as np
 
 from sched_core.workload.further import further_of
+from sched_core.workload.reuse import repeated_share
 from sched_core.workload.source import Workload
-from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
 
 
 def summarize(workload: Workload) -> dict[str, object]:
@@ -24,7 +24,7 @@ def summarize(workload: Workload) -> dict[str, object]:
         "tenants": _counts(request.tenant for request in requests),
         "priorities": _counts(request.priority for request in requests),
         **further_of(workload.requests),
-        "repeated_prompt_share": _repeated_share(requests),
+        "repeated_prompt_share": repeated_share(requests),
     }
 
 
@@ -51,38 +51,3 @@ def _spread(lengths: Sequence[int]) -> dict[str, float | int] | None:
 def _counts(values: Iterator[Hashable]) -> dict[str, int]:
     """Requests per value, the most frequent first, ties in order of appearance."""
     return {str(value): count for value, count in Counter(values).most_common()}
-
-
-def _repeated_share(requests: Sequence[RequestSpec]) -> float | None:
-    """Share of prompt tokens in a prefix that an earlier request began with too.
-
-    What a prefix cache that forgets nothing saves: blocks up to the first one that is new, and
-    never the last token, which is computed to get the next. None where there are no prompt tokens.
-    """
-    total = sum(request.prompt_len for request in requests)
-    seen: dict[Hashable, int] = {}
-    repeated = sum(_repeated(request, seen) for request in requests)
-    return repeated / total if total else None
-
-
-def _repeated(request: RequestSpec, seen: dict[Hashable, int]) -> int:
-    """Prompt tokens that begin the request and were seen before, by block; it is seen now."""
-    repeated, known = 0, True
-    for block, tokens in _blocks(request):
-        before = seen.get(block, 0)
-        if known:
-            repeated += min(before, tokens)
-            known = before >= tokens
-        seen[block] = max(before, tokens)
-    return max(0, min(repeated, request.prompt_len - 1))
-
-
-def _blocks(request: RequestSpec) -> Iterator[tuple[Hashable, int]]:
-    """The parts of a prompt that others may share, in order, each with its tokens."""
-    prefix = request.prefix
-    if isinstance(prefix, SharedPrefix):
-        yield (type(prefix.group), prefix.group), min(prefix.len, request.prompt_len)
-    elif isinstance(prefix, HashedPrefix):
-        for start, block in enumerate(prefix.ids):
-            left = request.prompt_len - start * prefix.block_size
-            yield block, min(prefix.block_size, left)

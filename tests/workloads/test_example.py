@@ -44,7 +44,5 @@ def test_its_shape_is_what_its_script_says(make: Make) -> None:
 def test_another_name_and_both_ways_are_refused(make: Make) -> None:
     with pytest.raises(InputError, match="unknown trace 'example-azur'; did you mean 'example-az"):
         make("trace:name=example-azur")
-    with pytest.raises(
-        InputError, match=r"'path': two sources .found .a..; expected path="
-    ):
+    with pytest.raises(InputError, match=r"'path': two sources .found .a..; expected path="):
         make("trace:path=a:name=example-azure")

@@ -75,9 +75,7 @@ def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path, make: Make) -> Non
         make(f"vidur:path={tmp_path / 'nothing.csv'}")
     with pytest.raises(InputError, match=r"AzurePublicDataset.*or name=example-azure"):
         make(f"trace:path={tmp_path / 'nothing.csv'}")
-    with pytest.raises(
-        InputError, match=r"cannot be read: No such file or directory$"
-    ):
+    with pytest.raises(InputError, match=r"cannot be read: No such file or directory$"):
         make(f"csv:path={tmp_path / 'nothing.csv'}")
     with pytest.raises(InputError, match="cannot be read"):
         make(f"trace:path={tmp_path}")

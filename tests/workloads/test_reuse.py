@@ -48,6 +48,34 @@ def workloads(draw: st.DrawFn, gaps: Sequence[float]) -> Workload:
     return Workload(specs)
 
 
+@st.composite
+def conversations(draw: st.DrawFn) -> Workload:
+    """Turns far apart, of which some go on from the answer before and some cut it."""
+    specs: list[RequestSpec] = []
+    for number in range(draw(st.integers(1, 3))):
+        arrival, said = 1000.0 * number, 0
+        shared = draw(st.sampled_from((None, SharedPrefix("s", 3), "hashed")))
+        ids: list[int] = []
+        for turn in range(draw(st.integers(1, 4))):
+            prompt_len = max(1, said + draw(st.integers(-2, 6)))
+            output_len = draw(st.integers(1, 6))
+            prefix = shared if isinstance(shared, SharedPrefix) else None
+            if shared == "hashed":
+                blocks = -(-prompt_len // LARGE)
+                while len(ids) < blocks or (draw(st.booleans()) and len(ids) < blocks + 1):
+                    ids.append(100 * number + len(specs) * 10 + len(ids))
+                prefix = HashedPrefix(tuple(ids[:blocks]), LARGE)
+            name, position = f"c{number}", f"r{len(specs)}"
+            specs.append(
+                RequestSpec(
+                    position, arrival, prompt_len, output_len, prefix=prefix, session=name,
+                    turn=turn, think_time=50.0,
+                )
+            )  # fmt: skip
+            said = prompt_len + output_len
+    return Workload(draw(st.permutations(specs)))
+
+
 def hit_rate(workload: Workload) -> float:
     """Of a run that never runs out of memory and always looks for a prefix."""
     config = EngineConfig(
@@ -69,6 +97,12 @@ def promised(workload: Workload) -> float:
 def test_a_run_hits_what_is_promised_where_requests_do_not_overlap(workload: Workload) -> None:
     assert hit_rate(workload) == promised(workload)
     assert hit_rate(workload.with_chains()) == promised(workload.with_chains())
+
+
+@given(conversations())
+def test_a_conversation_finds_what_was_said_before_answers_included(workload: Workload) -> None:
+    workload = workload.with_chains()
+    assert hit_rate(workload) == promised(workload)
 
 
 @given(workloads(gaps=(0.0, 0.5, 1.0, 100.0)))
