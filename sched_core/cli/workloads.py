@@ -52,8 +52,8 @@ def list_command(style: Format) -> None:
 def describe_command(spec: str, seed: int, style: Format) -> None:
     """What SPEC holds, such as poisson:request_rate=8 or trace:path=FILE; nothing is simulated.
 
-    `repeated_prompt_share` is the share of prompt tokens in a prefix seen before: the most that a
-    prefix cache can save.
+    `repeated_prompt_share` is the share of prompt tokens in a prefix seen before: what a prefix
+    cache that forgets nothing saves.
     """
     summary = {"workload": spec, **summarize(build("workloads", spec).build(seed))}
     if style == "json":

@@ -203,5 +203,5 @@ def _described(named: str | Workload, workload: Workload) -> dict[str, Any]:
         "requests": len(workload.requests),
         "dropped": {why: count for why, count in workload.dropped.items() if count},
         **workload.description,
-        **further_of(workload),
+        **further_of(workload.requests),
     }

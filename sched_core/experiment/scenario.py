@@ -154,4 +154,4 @@ def _workload(requests: Any, where: str) -> str | Workload:
             expected='a list of requests, or {"workload": "NAME:key=value"}',
         )
     specs = listed_requests.parse(requests, "requests")
-    return Workload(specs, description={"kind": "listed", "path": where})
+    return Workload(specs, description={"kind": "listed", "path": where}).with_chains()

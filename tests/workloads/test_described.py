@@ -32,10 +32,10 @@ def test_figures_of_a_small_workload() -> None:
     assert figures["dropped"] == {"failed": 3}
 
 
-def test_hashed_blocks_count_once_they_repeat_and_a_partial_one_by_its_tokens() -> None:
+def test_hashed_blocks_count_once_they_repeat_but_never_the_last_token() -> None:
     prefixes = [HashedPrefix((0, 1), 16), HashedPrefix((0, 1), 16), HashedPrefix((0, 2), 16)]
     requests = [RequestSpec(f"r{k}", 0.0, 20, 1, prefix=p) for k, p in enumerate(prefixes)]
-    assert summarize(Workload(requests))["repeated_prompt_share"] == (20 + 16) / 60
+    assert summarize(Workload(requests))["repeated_prompt_share"] == (19 + 16) / 60
 
 
 def test_what_is_undefined_is_null() -> None:
