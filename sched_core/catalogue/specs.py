@@ -1,5 +1,6 @@
 """Spec strings such as `priority:aging=30+adaptive`, and the components they name."""
 
+import os
 import re
 from collections.abc import Callable
 from functools import partial
@@ -65,6 +66,8 @@ def stack(spec: str) -> list[tuple[str, Callable[[], Any]]]:
 
 def _builder(kind: str, part: str) -> tuple[str, Plugin, Callable[[], Any]]:
     name, params = parse_part(part, what=SINGULAR[kind])
+    if kind == "workloads" and os.path.isfile(part):
+        raise InputError("a file, and no workload", value=part, expected=f"trace:path={part}")
     plugin = find(kind, name)
     where = f"{SINGULAR[kind]} {shown(name)!r}"
     return name, plugin, partial(configure, plugin.cls, params, where=where)
