@@ -15,7 +15,8 @@ import rich_click as click
 from hwmodels import shapes as models
 from hwmodels.roofline import costs
 from hwmodels.roofline.gpus import A100, GPUS, Roofline
-from sched_core.catalogue.entries import Plugin, plugins
+from sched_core.catalogue.entries import plugins
+from sched_core.catalogue.plugin import Plugin
 from sched_core.cli import main
 from sched_core.cli.output import plain
 from sched_core.cli.parameters import parameters

@@ -26,6 +26,7 @@ __all__ = [
     "read_json",
     "read_json_lines",
     "read_lines",
+    "read_text",
     "read_toml",
 ]
 
@@ -33,6 +34,12 @@ _ONE_A_LINE = "one whole JSON object on each line"
 
 
 _EXACT: dict[str, Any] = {"parse_float": Decimal, "parse_constant": Decimal}
+
+
+def read_text(path: Place) -> str:
+    """The file's whole text."""
+    with _readable(path, "UTF-8 text"):
+        return _text(path)
 
 
 def read_json(path: Place, *, expected: str | None = None, exact: bool = False) -> Any:

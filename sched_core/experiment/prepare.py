@@ -86,12 +86,13 @@ class Prepared:
             "seeds": len(self.workloads),
             "horizon": scenario.horizon,
             "goodput": dict(scenario.goodput),
+            "policy_files": contents.policy_files(cell.scenario.policy for cell in self.cells),
         }
 
 
 def prepare(
     scenario: Scenario,
-    policies: Sequence[str],
+    policies: Sequence[object],
     seeds: int = 1,
     batching: Sequence[Batching] = (),
 ) -> Prepared:
@@ -100,7 +101,8 @@ def prepare(
     By default the mode is the scenario's own. Raises UsageError for what cannot run; no engine is
     built to find that out.
     """
-    _check_choice(policies, seeds)
+    stacks = [specs.policy_spec(policy) for policy in policies]
+    _check_choice(stacks, seeds)
     modes = list(batching) or [scenario.config.batching]
     hardware = named_hardware(scenario.hardware)
     executor = _executor(hardware, scenario)
@@ -109,7 +111,7 @@ def prepare(
     capacity = _capacity(executor, scenario.config)
     ready = attrs.evolve(scenario, config=_filled(scenario, capacity))
     workloads = _workloads(ready, range(scenario.seed, scenario.seed + seeds))
-    files = contents.of_files(scenario, policies)
+    files = contents.of_files(scenario, stacks)
     cells = [
         Cell(
             scenario=_of_cell(ready, policy, mode, seed),
@@ -117,7 +119,7 @@ def prepare(
             block_bytes=capacity.block_bytes,
             files=files,
         )
-        for policy in policies
+        for policy in stacks
         for mode in modes
         for seed in workloads
     ]
@@ -131,12 +133,12 @@ def prepare(
     )
 
 
-def _of_cell(scenario: Scenario, policy: str, mode: Batching, seed: int) -> Scenario:
+def _of_cell(scenario: Scenario, policy: specs.PolicySpec, mode: Batching, seed: int) -> Scenario:
     config = attrs.evolve(scenario.config, batching=mode)
     return attrs.evolve(scenario, policy=policy, seed=seed, config=config)
 
 
-def _check_choice(policies: Sequence[str], seeds: int) -> None:
+def _check_choice(policies: Sequence[specs.PolicySpec], seeds: int) -> None:
     if seeds < 1:
         raise InputError("out of range", field="seeds", value=seeds, expected="at least 1")
     if not policies:
@@ -144,7 +146,7 @@ def _check_choice(policies: Sequence[str], seeds: int) -> None:
     names = [specs.shown_stack(policy) for policy in policies]
     for policy, name in zip(policies, names, strict=True):
         if names.count(name) > 1:
-            raise InputError("a policy is given twice", field="policies", value=policy)
+            raise InputError("a policy is given twice", field="policies", value=name)
         Policy.from_spec(policy)
 
 

@@ -37,7 +37,7 @@ class Policy:
         self._answers = Answers(components)
 
     @classmethod
-    def from_spec(cls, spec: str) -> "Policy":
+    def from_spec(cls, spec: specs.PolicySpec) -> "Policy":
         """A fresh policy from a stack such as `priority+adaptive`; the leftmost is asked first."""
         return cls([(name, build()) for name, build in specs.stack(spec)])
 

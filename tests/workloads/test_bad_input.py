@@ -327,7 +327,7 @@ CASES: list[tuple[str | bytes | None, str, str]] = [
         MOONCAKE
         + '{"timestamp": 1, "input_length": 700, "output_length": 5, "hash_ids": ["a", "b"]}\n',
         "mooncake:path=t.csv",
-        "t.csv, line 1, field 'hash_ids': cannot be used (found 'a list of 2'); "
+        "t.csv, line 2, field 'hash_ids': cannot be used (found 'a list of 2'); "
         "expected a list of integers",
     ),
     (
