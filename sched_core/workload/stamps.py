@@ -95,10 +95,10 @@ def _guesses(value: int | Decimal) -> str:
         return ""
     units: tuple[Unit, ...] = ("ms", "us", "ns")
     fitting = [unit for unit in units if int(value * NS[unit]) in _THIS_CENTURY]
-    dates = [f"unit={unit}, which makes it {shown(int(value * NS[unit]))}" for unit in fitting]
-    others = [unit for unit in units if unit not in fitting and value * NS[unit] >= 0]
-    listed = [*dates, *(f"unit={unit}" for unit in others)] if value > MAX_SECONDS else []
-    return f"; say {' or '.join(listed)}" if listed else ""
+    others = [unit for unit in units if unit not in fitting]
+    listed = [f"unit={unit} (then it is {shown(int(value * NS[unit]))})" for unit in fitting]
+    listed += [f"unit={unit}" for unit in others]
+    return f"; say {', '.join(listed[:-1])} or {listed[-1]}" if value > MAX_SECONDS else ""
 
 
 def shown(ns: int) -> str:

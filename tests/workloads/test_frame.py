@@ -106,8 +106,8 @@ def test_dates_of_python_and_other_units() -> None:
             {**PLAIN, "arrival": [0, 1_700_000_000_000]},
             {},
             "frame, row 1, field 'arrival': cannot be used (found 1700000000000); expected seconds "
-            "from 0 to 9000000000, or a date such as 2023-11-16T18:17:03Z; say unit=ms, which "
-            "makes it 2023-11-14 22:13:20 or unit=us or unit=ns",
+            "from 0 to 9000000000, or a date such as 2023-11-16T18:17:03Z; say unit=ms (then it "
+            "is 2023-11-14 22:13:20), unit=us or unit=ns",
         ),
         (
             {**PLAIN, "arrival": [np.datetime64("2023-01-01T00:00:00"), 5]},

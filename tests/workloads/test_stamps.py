@@ -64,8 +64,8 @@ def test_seconds_since_1970_need_no_unit(write: Write, make: Make) -> None:
 @pytest.mark.parametrize(
     ("stamp", "advice"),
     [
-        ("1700158623979", "say unit=ms, which makes it 2023-11-16 18:17:03 or unit=us or unit=ns"),
-        ("1700158623979000", "say unit=us, which makes it 2023-11-16 18:17:03 or unit=ms or unit"),
+        ("1700158623979", "say unit=ms (then it is 2023-11-16 18:17:03), unit=us or unit=ns"),
+        ("1700158623979000", "say unit=us (then it is 2023-11-16 18:17:03), unit=ms or unit=ns"),
     ],
 )
 def test_milliseconds_may_be_nanoseconds_of_a_short_run_so_one_has_to_say(

@@ -66,15 +66,19 @@ def identify(layout: Layout) -> str:
             file=layout.file,
             row=layout.line,
             value=_listed(layout.columns),
-            expected=_candidates(fitting or list(FORMATS), brief=bool(odd)),
+            expected=_candidates(fitting, layout, brief=bool(odd or _separated(layout))),
         )
     return fitting[0]
 
 
-def _candidates(names: list[str], *, brief: bool) -> str:
+def _candidates(fitting: list[str], layout: Layout, *, brief: bool) -> str:
+    """The formats that it could be, or, `brief`, where all are told."""
     if brief:
-        return f"the columns of {', '.join(names[:-1])} or {names[-1]}"
-    return "; or ".join(f"{name}: {_listed(FORMATS[name].required)}" for name in names)
+        return "one of the formats that `schedfw workloads list` tells"
+    names = fitting or [form.name for form in FORMATS.values() if layout.kind in form.kinds]
+    own = f"{names[-1]}:path=FILE:arrival=COLUMN:prompt_len=COLUMN:output_len=COLUMN"
+    listed = [f"{name}: {_listed(FORMATS[name].required)}" for name in names]
+    return "; or ".join(listed if fitting else [*listed, own])
 
 
 def demand(form: Format, layout: Layout) -> None:

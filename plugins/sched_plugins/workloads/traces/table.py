@@ -72,9 +72,7 @@ def _json(path: str, value: Any) -> Table:
         return Table(Layout("json", tuple(value), name, None, value), lambda: iter([row]))
     for index, item in enumerate(value):
         if not isinstance(item, dict):
-            raise InputError(
-                "is no JSON object", file=f"{name}[{index}]", value=type(item).__name__
-            )
+            raise InputError("is no JSON object", file=f"{name}[{index}]", value=str(item)[:40])
     if not value:
         raise InputError("the list is empty", file=name)
     return _listed(path, "json", tuple(value[0]), value)
