@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import rich_click as click
+from hook_order import heard
 
 from hwmodels import shapes as models
 from hwmodels.roofline import costs
@@ -63,6 +64,17 @@ def hooks(kind: type) -> str:
         f"### {name}\n\n`{_signature(function)}`\n\n{described(function.__doc__)}"
         for name, function in _public(kind)
     )
+
+
+def order() -> str:
+    """What the run of `hook_order.py` asked and told, step by step."""
+    rows = ([step, f"{at:g} s", ", ".join(map(_said, said))] for step, at, said in heard())
+    return table(["step", "begins", "asked and told, in this order"], rows)
+
+
+def _said(hook_and_request: str) -> str:
+    hook, *request = hook_and_request.split(" ")
+    return " ".join([f"`{hook}`", *request])
 
 
 def _public(cls: type) -> Iterator[tuple[str, Any]]:

@@ -20,6 +20,7 @@ import pluggy
 
 from sched_core.execution.plan import PreemptMode
 from sched_core.policy.views import RequestView, SchedulerView
+from sched_core.request import Key
 
 PROJECT = "schedfw"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -40,11 +41,13 @@ class Decisions:
     """Questions: the leftmost component with an opinion decides."""
 
     @hookspec(firstresult=True)
-    def effective_priority(self, request: RequestView, now: float) -> float | None:
+    def effective_priority(self, request: RequestView, now: float) -> Key | None:
         """Who goes first? Orders the waiting queue and, by default, picks the victim.
 
         Arguments: `request`; `now` in seconds.
-        Answer: a finite number, lower is served first; ties go by arrival, then submission.
+        Answer: a finite number, or a tuple of such numbers, as many for every request of a run;
+        lower is served first, of tuples by the first number that differs. Ties go by arrival, then
+        submission.
         On None: 0 for everyone, which is first come, first served.
         Called: as the class attribute `priority_moves` says: "static" once whenever the request
         enters the queue; "clock" likewise, with `now` 0 for everyone, where time moves all keys

@@ -12,7 +12,7 @@ from sched_core.policy.binding import Hook, bind
 from sched_core.policy.declarations import Declarations
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE
 from sched_core.policy.views import Host, RequestView
-from sched_core.request import WAITING_STATES
+from sched_core.request import WAITING_STATES, Key
 
 _ADMITTED = "requests of view.waiting, each once"
 _ORDERED = "requests of view.running, each at most once"
@@ -35,6 +35,8 @@ class Policy:
         self.moves = self.declares.moves
         """How the waiting queue's key moves: one of `declarations.MOVES`."""
         self._answers = Answers(components)
+        self._width: int | None = None
+        """Numbers in a key that is a tuple; 0 where keys are numbers, None before the first."""
 
     @classmethod
     def from_spec(cls, spec: specs.PolicySpec) -> "Policy":
@@ -65,14 +67,24 @@ class Policy:
 
     # -- questions ------------------------------------------------------------------------------
 
-    def effective_priority(self, request: RequestView, now: float) -> float:
+    def effective_priority(self, request: RequestView, now: float) -> Key:
         """The queue's key; 0 where nobody has an opinion."""
         answer, who = self._ask(self.hooks["effective_priority"], request, now)
-        if type(answer) is float and isfinite(answer):
+        if type(answer) is float and self._width == 0 and isfinite(answer):
             return answer
-        if answer is None:
-            return 0.0
-        return self._answers.number("effective_priority", who, answer)
+        return self._key(who, answer)
+
+    def _key(self, who: str, answer: Any) -> Key:
+        """Keys are compared, so all of a run are numbers, or tuples of as many."""
+        key = self._answers.key("effective_priority", who, 0.0 if answer is None else answer)
+        width = len(key) if isinstance(key, tuple) else 0
+        if self._width is None:
+            self._width = width
+        if width != self._width:
+            before = f"a tuple of {self._width}" if self._width else "a number, as None is"
+            problem = "a key unlike those before"
+            self._answers.refuse("effective_priority", who, problem, answer, before)
+        return key
 
     def select_admissions(self, view: Any) -> tuple[Iterator[RequestView] | None, str]:
         """Waiting requests to admit, pulled one by one, and who chose them."""

@@ -81,5 +81,5 @@ def _preempt(
     victim.preempted_since_ns = state.now_ns
     gains = None if beneficiary is None else beneficiary.id
     builder.preempt(Preemption(victim.id, gains, mode, chosen_by, mode_by), swap)
-    state.waiting.add(victim)
     notices.tell(state, "request_preempted", victim, mode)
+    state.waiting.add(victim)  # its key is asked when observers know

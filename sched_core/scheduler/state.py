@@ -11,7 +11,7 @@ from sched_core.memory.kv_cache import KVCache
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.stack import Policy
 from sched_core.policy.views import RequestView, SchedulerView
-from sched_core.request import Request
+from sched_core.request import Key, Request
 from sched_core.scheduler.batching import StaticBatch, static_batch
 from sched_core.scheduler.lockstep import Lockstep
 from sched_core.scheduler.waiting import WaitingQueue
@@ -119,7 +119,7 @@ class SchedulerState:
         ahead = request.admitted_seq <= lockstep.grown_seq
         return self.kv.blocks_for(lockstep.computed(request) + ahead)
 
-    def _key(self) -> Callable[[Request], float] | None:
+    def _key(self) -> Callable[[Request], Key] | None:
         """How the queue asks for a key; None where nobody has an opinion."""
         if "effective_priority" not in self.policy.uses:
             return None

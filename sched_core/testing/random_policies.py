@@ -21,6 +21,10 @@ def _effective_priority(request: RequestView) -> float:
     return (request.num_output_tokens * 7 + request.prompt_len) % 5
 
 
+def _key_of_two(request: RequestView) -> tuple[float, float]:
+    return request.prompt_len % 3, -request.num_output_tokens
+
+
 def _select_admissions(view: SchedulerView) -> Iterable[RequestView]:
     for request in _shuffled(view, view.waiting):
         if view.fits(request):
@@ -91,9 +95,14 @@ RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
 """A legal, random answer to every question."""
 
 
-def random_component(hooks: Iterable[str], moves: str = "time") -> object:
+def random_component(
+    hooks: Iterable[str], moves: str = "time", *, keys_of_two: bool = False
+) -> object:
     """A component that answers `hooks` at random, from the run's own seed."""
-    return _component("Random", {name: RANDOM_ANSWERS[name] for name in hooks}, moves)
+    answers = {name: RANDOM_ANSWERS[name] for name in hooks}
+    if keys_of_two and "effective_priority" in answers:
+        answers["effective_priority"] = _key_of_two
+    return _component("Random", answers, moves)
 
 
 def silent_component() -> object:
@@ -110,4 +119,5 @@ def _component(name: str, answers: dict[str, Callable[..., Any]], moves: str) ->
 def policies() -> st.SearchStrategy[object]:
     """Components that answer any choice of hooks at random."""
     hooks = st.sets(st.sampled_from(sorted(RANDOM_ANSWERS)), min_size=1)
-    return st.builds(random_component, hooks.map(sorted), st.sampled_from(("time", "event")))
+    moves = st.sampled_from(("time", "event"))
+    return st.builds(random_component, hooks.map(sorted), moves, keys_of_two=st.booleans())

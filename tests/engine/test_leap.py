@@ -184,6 +184,14 @@ class TakesSeats:
         return last if urgent and not beneficiary.is_running else None
 
 
+class TakesSeatsInAnotherOrder(TakesSeats):
+    """The same with keys of two numbers."""
+
+    @hookimpl
+    def effective_priority(self, request: RequestView) -> tuple[float, float]:
+        return request.priority, -request.prompt_len
+
+
 class TakesSeatsAnyTime(TakesSeats):
     """The same, without a word on when its answers change."""
 
@@ -198,7 +206,12 @@ def crowd(specs: list[RequestSpec]) -> list[RequestSpec]:
     ]
 
 
-@given(workloads(), configs(), st.sampled_from([TakesSeats, TakesSeatsAnyTime]), st.booleans())
+@given(
+    workloads(),
+    configs(),
+    st.sampled_from([TakesSeats, TakesSeatsInAnotherOrder, TakesSeatsAnyTime]),
+    st.booleans(),
+)
 def test_seats_that_are_taken(
     specs: list[RequestSpec], config: EngineConfig, policy: type, watched: bool
 ) -> None:
