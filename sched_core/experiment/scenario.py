@@ -19,9 +19,9 @@ from sched_core.workload.source import Workload
 DEFAULT_POLICY = "schedfw/fcfs"
 DEFAULT_HARDWARE = "schedfw/a100"
 DEFAULT_MODEL = "llama-3.1-8b"
-DEFAULT_WORKLOAD = "schedfw/poisson:prompt_len=50..3000:output_len=50..1000"
-"""With the default hardware and model: a queue, a full pool and preemptions. The distribution is
-named, so that nothing that is installed can make a default ambiguous."""
+DEFAULT_WORKLOAD = "schedfw/poisson"
+"""The generator's own defaults, so that naming one of its parameters changes that one. The
+distribution is named, so that nothing that is installed can make a default ambiguous."""
 ONE_STEP_A_SECOND = "schedfw/constant:step=1"
 """The hardware of a file that counts arrivals in steps."""
 
