@@ -78,6 +78,18 @@ _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
         metavar="NAME:MS",
         help="A limit on ttft, tpot or e2el that good requests meet. May be repeated.",
     ),
+    click.option(
+        "--warmup",
+        type=float,
+        metavar="SECONDS",
+        help="Leave out of latencies and rates who arrives so early. [default: 0]",
+    ),
+    click.option(
+        "--drain",
+        is_flag=True,
+        default=None,
+        help="Leave out of the rates what happens after the last arrival.",
+    ),
 ]
 
 

@@ -11,8 +11,9 @@ from sched_core import files
 from sched_core.catalogue.configure import configure
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
-from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, refuse, text
+from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, flag, refuse, text
 from sched_core.metrics.summary import check_goodput
+from sched_core.metrics.window import Window
 from sched_core.workload import listed as listed_requests
 from sched_core.workload.source import Workload
 
@@ -59,6 +60,15 @@ class Scenario:
         factory=dict, validator=lambda _self, _field, limits: check_goodput(limits)
     )
     """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`."""
+    warmup: float = attrs.field(default=0.0, validator=SECONDS)
+    """Seconds after the first arrival whose requests are served and left out of the figures."""
+    drain: bool = attrs.field(default=False, validator=flag)
+    """Is what happens after the last arrival left out of the rates? See `metrics.window`."""
+
+    @property
+    def window(self) -> Window:
+        """Which part of the run its figures are about."""
+        return Window(warmup=self.warmup, drain=self.drain)
 
 
 @attrs.frozen(kw_only=True)
@@ -73,6 +83,8 @@ class _File:
     seed: int = 0
     horizon: float | None = None
     goodput: dict[str, float] = attrs.field(factory=dict)
+    warmup: float = 0.0
+    drain: bool = False
 
 
 def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenario:
@@ -115,6 +127,8 @@ def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
             seed=file.seed,
             horizon=file.horizon,
             goodput=file.goodput,
+            warmup=file.warmup,
+            drain=file.drain,
         )
     except UsageError as error:
         raise InputError(f"{where}: {error}") from None
