@@ -94,7 +94,7 @@ def test_list_has_every_workload_and_its_defaults() -> None:
         for row in csv.DictReader(io.StringIO(run("list", "--format", "csv")))
         if row["name"] == "poisson"
     ]
-    assert "prompt_len=50..2000" in poisson["parameters"]
+    assert "prompt_len=50..3000" in poisson["parameters"]
 
 
 def test_list_fits_a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:

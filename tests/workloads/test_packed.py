@@ -102,7 +102,10 @@ def test_a_missing_library_is_one_sentence_that_says_what_to_install(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(PLAIN.encode(), mtime=0)[:-9], "t.csv: is damaged: Compressed file ended before"),
+        (
+            gzip.compress(PLAIN.encode(), mtime=0)[:-9],
+            "t.csv: is damaged: Compressed file ended before",
+        ),
         (b"\x1f\x8b" + PLAIN.encode(), "t.csv: is damaged: "),
         (b"PK\x03\x04" + bytes(40), "t.csv: is a zip archive; expected what is in it, plain or as"),
         (gzip.compress(b"\xff\xfe", mtime=0), "t.csv: is not UTF-8 text"),
