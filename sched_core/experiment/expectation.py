@@ -129,4 +129,4 @@ def _why_no_rate(workload: Workload) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.2g}" if value < 1 else f"{value:.3g}"
+    return f"{value:.2g}" if value < 1 else f"{value:.3g}" if value < 100 else f"{value:,.0f}"
