@@ -10,6 +10,7 @@ from installed import Site
 
 from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, UnknownName, Workload
 from sched_core.cli.workloads import workloads
+from sched_core.experiment.expectation import expect
 from sched_core.workload.summary import summarize
 
 from .conftest import Make, Write
@@ -55,7 +56,9 @@ def run(*arguments: str) -> str:
 def test_describe_prints_the_same_figures_in_three_ways(make: Make) -> None:
     spec = "gamma:n=50:cv=2"
     figures = json.loads(run("describe", spec, "--seed", "3", "--format", "json"))
+    expected = figures.pop("expected")
     assert figures == {"workload": spec, **json.loads(json.dumps(summarize(make(spec, 3))))}
+    assert expected == expect(make(spec, 3), "a100", "llama-3.1-8b")
     rows = dict(csv.reader(io.StringIO(run("describe", spec, "--seed", "3", "--format", "csv"))))
     assert float(rows["prompt_len.mean"]) == figures["prompt_len"]["mean"]
     assert rows["setting.cv"] == "2.0"
