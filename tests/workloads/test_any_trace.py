@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sched_plugins.workloads.traces.any_trace import READERS
+from sched_plugins.workloads.any_trace import READERS
 from sched_plugins.workloads.traces.formats import FORMATS
 
 from sched_core import InputError, UnknownName
