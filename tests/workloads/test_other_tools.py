@@ -136,8 +136,10 @@ def test_rows_that_others_reported_are_read(
     assert sent(make, f"trace:path={path}") == expected
 
 
-def test_dynamos_sessions_are_not_called_ragpulse(shared: Path, make: Make) -> None:
+def test_dynamos_sessions_are_sessions(shared: Path, make: Make) -> None:
     path = shared / "cases2" / "O39-rows-of-other-tools" / "dynamo_session.jsonl"
-    for reader in ("trace", "mooncake"):
-        with pytest.raises(InputError, match="sessions of Dynamo or AIPerf: its turns wait for"):
-            make(f"{reader}:path={path}")
+    first, second = make(f"trace:path={path}").requests
+    assert (first.session, first.turn, first.think_time, first.prompt_len) == ("s", 0, None, 1024)
+    assert (second.session, second.turn, second.think_time) == ("s", 1, 0.003)
+    with pytest.raises(InputError, match="not in the mooncake format; it looks like mooncake-sess"):
+        make(f"mooncake:path={path}")

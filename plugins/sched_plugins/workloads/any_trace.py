@@ -15,6 +15,7 @@ from sched_plugins.workloads.traces.burstgpt import BurstGPT
 from sched_plugins.workloads.traces.formats import identify
 from sched_plugins.workloads.traces.llmservingsim import LLMServingSim
 from sched_plugins.workloads.traces.mooncake import Mooncake
+from sched_plugins.workloads.traces.mooncake_sessions import MooncakeSessions
 from sched_plugins.workloads.traces.own import OwnCsv, OwnJsonl, OwnParquet
 from sched_plugins.workloads.traces.table import open_table
 from sched_plugins.workloads.traces.trace import Selection, Trace
@@ -23,7 +24,7 @@ from sched_plugins.workloads.traces.vidur import Vidur
 READERS: dict[str, type[Trace]] = {
     reader.format: reader
     for reader in (
-        Azure, BurstGPT, Mooncake, Vidur, AIBrix, LLMServingSim, VllmBench, GuideLLM, AIPerf,
+        Azure, BurstGPT, Mooncake, MooncakeSessions, Vidur, AIBrix, LLMServingSim, VllmBench, GuideLLM, AIPerf,
         ShareGPT, Lmsys, OwnCsv, OwnJsonl, OwnParquet,
     )
 }  # fmt: skip

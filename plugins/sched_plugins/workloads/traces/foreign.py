@@ -31,8 +31,6 @@ _KNOWN = (
         frozenset({"chat_id", "parent_chat_id"}),
         "its stamps are seconds and its hash blocks have 16 tokens",
     ),
-    Foreign("sessions of Dynamo or AIPerf", frozenset({"session_id", "input_length"}), _TURNS),
-    Foreign("sessions of Dynamo or AIPerf", frozenset({"delay", "input_length"}), _TURNS),
     Foreign(
         "AIPerf's prompts",
         frozenset({"text_input"}),

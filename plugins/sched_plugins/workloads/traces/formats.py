@@ -19,6 +19,8 @@ class Format(NamedTuple):
     required: tuple[str, ...]
     optional: tuple[str, ...] | None = None
     """Further columns that may be there; None is any."""
+    without: tuple[str, ...] = ()
+    """Columns of another format that is told by them."""
 
 
 _OWN = ("arrival", "prompt_len", "output_len")
@@ -30,7 +32,17 @@ FORMATS = {
         Format("azure", ("csv",), ("TIMESTAMP", "ContextTokens", "GeneratedTokens")),
         Format("burstgpt", ("csv",), ("Timestamp", "Request tokens", "Response tokens")),
         Format(
-            "mooncake", ("jsonl",), ("timestamp", "input_length", "output_length"), ("hash_ids",)
+            "mooncake",
+            ("jsonl",),
+            ("timestamp", "input_length", "output_length"),
+            ("hash_ids",),
+            without=("session_id", "delay"),
+        ),
+        Format(
+            "mooncake-sessions",
+            ("jsonl",),
+            ("session_id", "input_length", "output_length"),
+            ("timestamp", "delay", "hash_ids"),
         ),
         Format("vidur", ("csv",), ("arrived_at", "num_prefill_tokens", "num_decode_tokens")),
         Format("aibrix", ("jsonl",), ("timestamp", "requests")),
@@ -115,7 +127,9 @@ def _fitting(layout: Layout) -> list[str]:
     return [
         form.name
         for form in FORMATS.values()
-        if layout.kind in form.kinds and seen.issuperset(form.required)
+        if layout.kind in form.kinds
+        and seen.issuperset(form.required)
+        and seen.isdisjoint(form.without)
     ]
 
 
