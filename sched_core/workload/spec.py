@@ -36,15 +36,14 @@ class SharedPrefix:
 
 
 def _ids(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
-    if not (isinstance(value, tuple) and all(type(item) is int for item in value)):
+    if not (isinstance(value, tuple) and set(map(type, value)) <= {int}):
         refuse(value, field.name, "a tuple of integers")
 
 
 def _plain_ids(ids: Any) -> Any:
-    """Nearly all are plain, and a trace holds millions."""
-    if isinstance(ids, tuple) and not all(type(item) is int for item in ids):
-        return tuple(map(plain, ids))
-    return ids
+    """numpy's integers become Python's; nearly all are, and a trace holds millions."""
+    plain_already = not isinstance(ids, tuple) or set(map(type, ids)) <= {int}
+    return ids if plain_already else tuple(map(plain, ids))
 
 
 @attrs.frozen(slots=True)
