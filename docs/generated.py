@@ -16,12 +16,14 @@ from hook_order import heard
 from hwmodels import shapes as models
 from hwmodels.roofline import costs
 from hwmodels.roofline.gpus import A100, GPUS, Roofline
-from sched_core.catalogue.entries import Plugin, plugins
+from sched_core.catalogue.entries import plugins
+from sched_core.catalogue.plugin import Plugin
 from sched_core.cli import main
 from sched_core.cli.output import plain
 from sched_core.cli.parameters import parameters
 from sched_core.policy.hookspecs import Decisions
 from sched_core.policy.stack import Policy
+from sched_core.workload.spec import FIELDS
 
 _OURS = ("schedfw", "schedfw-contrib-policies")
 _LABEL = re.compile(r"^(?=[A-Z][A-Za-z ]*: )", re.MULTILINE)
@@ -127,6 +129,17 @@ def fields(cls: Any) -> str:
     noted = re.findall(r'^    (\w+): \w+ = .*\n    """([^"]+)"""', source, re.MULTILINE)
     assert [name for name, _ in noted] == list(cls._fields)
     return table(["field", "what it is"], ((f"`{name}`", about) for name, about in noted))
+
+
+def request_fields() -> str:
+    """The keys of a listed request that are fields of a `RequestSpec`."""
+    listed = [field for name, field in FIELDS.items() if name not in ("prefix", "extra")]
+    return table(["key", "meaning", "default"], map(_request_field, listed))
+
+
+def _request_field(field: Any) -> list[object]:
+    must = "must be given" if field.default is attrs.NOTHING else f"`{field.default}`"
+    return [f"`{field.name}`", field.metadata["about"], "" if field.default is None else must]
 
 
 def policies() -> str:

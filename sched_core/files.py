@@ -20,6 +20,12 @@ Place = str | os.PathLike[str]
 _ONE_A_LINE = "one whole JSON object on each line"
 
 
+def read_text(path: Place) -> str:
+    """The file's whole text."""
+    with _readable(path, "UTF-8 text"):
+        return _text(path)
+
+
 def read_json(path: Place, *, expected: str | None = None) -> Any:
     """The file's one JSON value, no key twice; `expected` is what to have in place of no JSON."""
     with _readable(path, "JSON", expected):

@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Any
 
-from sched_core.workload.spec import RequestSpec
+from sched_core.workload.spec import HashedPrefix, RequestSpec
 
 
 class RequestState(Enum):
@@ -36,6 +36,7 @@ class Request:
 
     __slots__ = (
         "admitted_seq",
+        "answer",
         "arrival_ns",
         "blocks",
         "cached_tokens",
@@ -64,6 +65,7 @@ class Request:
         "sort_key",
         "spec",
         "state",
+        "stream",
         "submitted_seq",
         "tenant",
         "view",
@@ -81,6 +83,10 @@ class Request:
         self.output_len = spec.output_len
         self.tenant = spec.tenant
         self.prefix = spec.prefix
+        self.stream: tuple[str, int] | None = None
+        """Requests of one stream hold the same tokens at the same positions: turns of a session."""
+        self.answer: HashedPrefix | None = None
+        """What names the tokens behind its prompt, where the next turn says so."""
         self.submitted_seq = submitted_seq
         """Position in the workload: the last tie-breaker."""
         self.state = RequestState.PENDING

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from sched_core.catalogue.specs import PolicySpec
 from sched_core.errors import InputError
 from sched_core.execution.load import StepLoad
 from sched_core.execution.step_record import StepRecord, Watcher
@@ -154,7 +155,7 @@ def _at_rate(workload: Workload, rate: float | None) -> Workload:
     return attrs.evolve(workload, requests=specs)
 
 
-def _saturation(at_once: Prepared, policy: str) -> float:
+def _saturation(at_once: Prepared, policy: PolicySpec) -> float:
     cell = at_once.cells[0]
     cell = attrs.evolve(cell, scenario=attrs.evolve(cell.scenario, policy=policy))
     most: float = at_once.execute(cell).summary["request_throughput"]

@@ -6,34 +6,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import cache, lru_cache
-from importlib.metadata import Distribution, EntryPoint, entry_points
-from typing import Any
+from importlib.metadata import Distribution, entry_points
 
 import attrs
 
+from sched_core.catalogue.in_file import in_file, is_file
+from sched_core.catalogue.plugin import SINGULAR, Plugin
 from sched_core.errors import PluginLoadError, UnknownName
 
-SINGULAR = {"policies": "policy", "hardware": "hardware", "workloads": "workload"}
 _NAME = re.compile(r"[\w.-]+")
-
-
-@attrs.frozen
-class Plugin:
-    """One entry point, loaded or not."""
-
-    name: str
-    group: str
-    distribution: str
-    version: str
-    entry: EntryPoint = attrs.field(repr=False)
-    problem: str | None = None
-    """Why it cannot be used; None when it can."""
-    cls: Any = attrs.field(default=None, repr=False)
-
-    @property
-    def summary(self) -> str:
-        """First line of the class's docstring."""
-        return ((self.cls.__doc__ or "").strip().splitlines() or [""])[0] if self.cls else ""
 
 
 def plugins(kind: str) -> list[Plugin]:
@@ -45,11 +26,14 @@ def plugins(kind: str) -> list[Plugin]:
 
 
 def find(kind: str, name: str) -> Plugin:
-    """The usable plugin called `name`, or `distribution/name` where two share a name.
+    """The usable plugin called `name`, or `distribution/name` where two share a name; or the class
+    that `FILE.py:CLASS` names.
 
     No other plugin is loaded. Raises UnknownName (with the nearest name) or PluginLoadError (with
     the reason).
     """
+    if is_file(name):
+        return in_file(kind, name)
     installed = _installed(kind)
     matches = _called(name, installed)
     if not matches:
@@ -82,6 +66,7 @@ def _loaded(plugin: Plugin) -> Plugin:
     if not _NAME.fullmatch(plugin.name):
         problem = "its name cannot stand in a spec string; use letters, digits, '-', '_' and '.'"
         return attrs.evolve(plugin, problem=problem)
+    assert plugin.entry is not None
     try:
         with redirect_stdout(sys.stderr):  # what a module prints is no part of our output
             cls = plugin.entry.load()

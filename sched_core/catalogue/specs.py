@@ -3,14 +3,32 @@
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from sched_core.catalogue.configure import configure
-from sched_core.catalogue.entries import SINGULAR, Plugin, find
+from sched_core.catalogue.entries import find
+from sched_core.catalogue.given import Given
+from sched_core.catalogue.plugin import SINGULAR, Plugin
 from sched_core.errors import InputError
 
 _OURS = "schedfw/"
 _STACK = re.compile(r"(?<![\d.][eE])(?<!=)\+|\+(?!\d)")  # not the plus of 1e+3, nor that of =+3
+
+
+PolicySpec = str | tuple[str | Given, ...]
+"""A stack: as text, or as parts that are names or were handed over."""
+
+
+def policy_spec(policy: object) -> PolicySpec:
+    """A stack as it may be handed over: a text, a class or an instance, or a tuple of such.
+
+    Raises InputError for anything else.
+    """
+    if isinstance(policy, str):
+        return policy
+    parts = policy if isinstance(policy, tuple | list) else (policy,)
+    return tuple(p if isinstance(p, str | Given) else Given.of(p) for p in parts)
 
 
 def shown(spec: str) -> str:
@@ -18,13 +36,21 @@ def shown(spec: str) -> str:
     return spec.removeprefix(_OURS)
 
 
-def shown_stack(spec: str) -> str:
+def shown_stack(spec: PolicySpec) -> str:
     """A policy as reports print it, each part likewise."""
-    return "+".join(map(shown, split_stack(spec)))
+    parts = split_stack(spec)
+    return "+".join(part.shown if isinstance(part, Given) else shown(part) for part in parts)
 
 
-def split_stack(spec: str) -> list[str]:
+def split_stack(spec: PolicySpec) -> list[str | Given]:
     """The parts of a policy stack: `sjf+adaptive` -> [`sjf`, `adaptive`]."""
+    parts = (spec,) if isinstance(spec, str) else spec
+    split = (split_text(part) if isinstance(part, str) else [part] for part in parts)
+    return list(chain.from_iterable(split))
+
+
+def split_text(spec: str) -> list[str]:
+    """The parts of a stack that is all text."""
     return _STACK.split(spec)
 
 
@@ -32,8 +58,9 @@ def parse_part(part: str, *, what: str) -> tuple[str, dict[str, str]]:
     """`name:key=value:key=value` -> (name, {key: value}); raises InputError on other shapes.
 
     A value may hold colons, as in `device=cuda:1`: without `=` a piece belongs to the value before.
+    A name may be a file, and a class in it: `./edf.py:Edf:slack=2`.
     """
-    name, *pairs = part.split(":")
+    name, pairs = _named(part)
     if not name:
         raise InputError("empty name", field=what, value=part, expected="name:key=value:key=value")
     params: dict[str, str] = {}
@@ -49,21 +76,36 @@ def parse_part(part: str, *, what: str) -> tuple[str, dict[str, str]]:
     return name, params
 
 
+def _named(part: str) -> tuple[str, list[str]]:
+    """The name, and what follows it between colons."""
+    path, dot, rest = part.partition(".py")
+    if dot and rest[:1] in ("", ":") and "=" not in path:
+        pairs = rest.split(":")[1:]
+        classes = [f":{pairs.pop(0)}"] if pairs and "=" not in pairs[0] else []
+        return "".join([path, dot, *classes]), pairs
+    name, *pairs = part.split(":")
+    return name, pairs
+
+
 def build(kind: str, spec: str) -> Any:
     """The component that one part of a spec string names, with its parameters set."""
     *_, builder = _builder(kind, spec)
     return builder()
 
 
-def stack(spec: str) -> list[tuple[str, Callable[[], Any]]]:
+def stack(spec: PolicySpec) -> list[tuple[str, Callable[[], Any]]]:
     """The name of each component of a policy, and what builds a fresh one, leftmost first."""
     found = [_builder("policies", part) for part in split_stack(spec)]
     if len({(p.distribution, p.name) for _, p, _ in found}) < len(found):
-        raise InputError("a component stands twice in the stack", field="policy", value=spec)
+        raise InputError(
+            "a component stands twice in the stack", field="policy", value=shown_stack(spec)
+        )
     return [(shown(name), builder) for name, _, builder in found]
 
 
-def _builder(kind: str, part: str) -> tuple[str, Plugin, Callable[[], Any]]:
+def _builder(kind: str, part: str | Given) -> tuple[str, Plugin, Callable[[], Any]]:
+    if isinstance(part, Given):
+        return part.plugin.name, part.plugin, part.build
     name, params = parse_part(part, what=SINGULAR[kind])
     plugin = find(kind, name)
     where = f"{SINGULAR[kind]} {shown(name)!r}"

@@ -6,7 +6,8 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue.entries import Plugin, find, plugins
+from sched_core.catalogue.entries import find, plugins
+from sched_core.catalogue.plugin import Plugin
 from sched_core.catalogue.specs import build, parse_part, split_stack
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters

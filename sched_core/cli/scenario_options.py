@@ -34,18 +34,24 @@ _ENGINE_HELP = {
 def _goodput(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, float]:
     limits: dict[str, float] = {}
     for value in values:
-        name, _colon, limit = value.partition(":")
-        if name in limits:
-            raise InputError(
-                f"{name} given twice", field="--goodput", value=value, expected="one limit each"
-            )
-        try:
-            limits[name] = float(limit)
-        except ValueError:
-            raise InputError(
-                "not a limit", field="--goodput", value=value, expected="NAME:MILLISECONDS"
-            ) from None
+        name, _colon, rest = value.partition(":")
+        for part in rest.split("/"):
+            limit, at, whose = part.partition("@")
+            key = f"{name}@{whose}" if at else name
+            if key in limits:
+                raise InputError(
+                    f"{key} given twice", field="--goodput", value=value, expected="one limit each"
+                )
+            limits[key] = _milliseconds(limit, value)
     return limits
+
+
+def _milliseconds(limit: str, value: str) -> float:
+    try:
+        return float(limit)
+    except ValueError:
+        expected = "NAME:MILLISECONDS, or NAME:MILLISECONDS@CLASS/... for priorities or tenants"
+        raise InputError("not a limit", field="--goodput", value=value, expected=expected) from None
 
 
 _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
@@ -75,8 +81,9 @@ _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
         "--goodput",
         multiple=True,
         callback=_goodput,
-        metavar="NAME:MS",
-        help="A limit on ttft, tpot or e2el that good requests meet. May be repeated.",
+        metavar="NAME:MS[@CLASS]",
+        help="A limit on ttft, tpot or e2el that good requests meet, for all or for a class: "
+        "ttft:500, or ttft:500@0/2000@gold for priority 0 and tenant gold. May be repeated.",
     ),
 ]
 

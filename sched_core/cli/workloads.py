@@ -5,7 +5,8 @@ from typing import Any
 
 import rich_click as click
 
-from sched_core.catalogue.entries import Plugin, plugins
+from sched_core.catalogue.entries import plugins
+from sched_core.catalogue.plugin import Plugin
 from sched_core.catalogue.specs import build
 from sched_core.cli.output import Format, format_option, plain, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters, written

@@ -16,23 +16,33 @@ class Agenda:
 
     def __init__(self) -> None:
         self._events: list[Event] = []
+        self.arrives_ns: int | None = None
+        """When the next request comes. It may become earlier: an answer may bring a reply."""
 
     def add(self, ns: int, what: int, request: Request | None = None) -> None:
-        """Note an event."""
+        """Note any other event."""
         order = 0 if request is None else request.submitted_seq
         heappush(self._events, (ns, what, order, request))
 
     def next_ns(self) -> int | None:
         """When the next event comes."""
-        events = self._events
-        while events:
-            ns, _, _, request = events[0]
-            if request is None or request.state not in ENDED:
-                return ns
-            heappop(events)
-        return None
+        event = self._next()
+        return None if event is None else event[0]
 
     def pop(self, until_ns: float) -> Event | None:
         """The next event, if it comes by then."""
-        ns = self.next_ns()
-        return None if ns is None or ns > until_ns else heappop(self._events)
+        event = self._next()
+        if event is None or event[0] > until_ns:
+            return None
+        if event[1] != ARRIVES:
+            heappop(self._events)
+        return event
+
+    def _next(self) -> Event | None:
+        events = self._events
+        while events and (request := events[0][3]) is not None and request.state in ENDED:
+            heappop(events)
+        arrives_ns = self.arrives_ns
+        if arrives_ns is None or (events and events[0][:2] < (arrives_ns, ARRIVES)):
+            return events[0] if events else None
+        return arrives_ns, ARRIVES, 0, None

@@ -8,7 +8,7 @@ from sched_core.config import EngineConfig, refuse_unsized
 from sched_core.engine.agenda import ARRIVES, GIVES_UP, STEP_ENDS, Agenda
 from sched_core.engine.arrivals import Arrivals
 from sched_core.engine.instance import Instance
-from sched_core.engine.servable import refusal, refuse_unservable
+from sched_core.engine.servable import refusal, refuse_unknown_answers, refuse_unservable
 from sched_core.engine.wake import MOST_WAKES
 from sched_core.errors import NoProgress
 from sched_core.execution.executor import Executor, initialize_cache
@@ -26,7 +26,7 @@ class Engine:
     """One run of one policy over one workload on one executor.
 
     Raises InputError where `config` lacks `num_gpu_blocks`, the executor computes no padding that
-    it asks for, two requests share an id, or none could ever be served.
+    it asks for, two requests share an id or a turn, or none could ever be served.
     """
 
     def __init__(
@@ -44,13 +44,13 @@ class Engine:
         refuse_unsized(config)
         refuse_unpaid(executor, config.batching)
         refuse_unservable(workload, config)
+        refuse_unknown_answers(executor, workload, config)
         self.workload = workload
         self.instance = Instance(
             config, policy, executor, seed=seed, watchers=watchers, leaps=leaps
         )
         self._arrivals = Arrivals(workload)
         self._agenda = Agenda()
-        self._arrival_expected = False
         self._inbox: deque[Request] = deque()
         """Who has come while a step was in flight."""
         self._leaving: list[tuple[int, int, Request]] = []
@@ -64,7 +64,7 @@ class Engine:
         self._now_ns = 0
         self._horizon_ns = inf if horizon is None else round(horizon * NANOSECONDS)
         initialize_cache(executor, self.state.kv.num_blocks, config.num_cpu_blocks)
-        self._expect_arrival()
+        self._agenda.arrives_ns = self._arrivals.next_ns()
 
     @property
     def state(self) -> SchedulerState:
@@ -121,24 +121,18 @@ class Engine:
             if request is not None:
                 self._leaving.append((ns, order, request))
             elif what == ARRIVES:
-                self._arrival_expected = False
                 self._inbox.append(self._arrivals.pop())
-                self._expect_arrival()
+                self._agenda.arrives_ns = self._arrivals.next_ns()
             else:
                 self._busy, self._now_ns = False, ns
                 if finished := self.instance.end():
-                    self._slots_free(len(finished))
+                    self._ended(finished)
                 return
 
-    def _expect_arrival(self) -> None:
-        if not self._arrival_expected and (ns := self._arrivals.next_ns()) is not None:
-            self._arrival_expected = True
-            self._agenda.add(ns, ARRIVES)
-
-    def _slots_free(self, count: int) -> None:
-        """In a closed loop somebody else may come now."""
-        self._arrivals.ended(self._now_ns, count)
-        self._expect_arrival()
+    def _ended(self, requests: Sequence[Request]) -> None:
+        """In a closed loop or a session somebody else may come now."""
+        self._arrivals.ended(self._now_ns, requests)
+        self._agenda.arrives_ns = self._arrivals.next_ns()
 
     def _take_in(self) -> None:
         """First everyone who came, then everyone who gave up."""
@@ -148,13 +142,13 @@ class Engine:
             for *_, request in sorted(self._leaving):
                 if request.state not in ENDED:
                     self.instance.abort(request, self._now_ns)
-                    self._slots_free(1)
+                    self._ended((request,))
             self._leaving.clear()
 
     def _add(self, request: Request) -> None:
         reason = refusal(request, self.state.config)
         if not self.instance.add(request, reason):
-            self._slots_free(1)
+            self._ended((request,))
         elif request.spec.abort is not None:
             self._agenda.add(round(request.spec.abort * NANOSECONDS), GIVES_UP, request)
         else:
@@ -167,7 +161,7 @@ class Engine:
         end_ns = self.instance.begin(self._now_ns, until_ns)
         self._wake_ns = None
         if self.state.sheds:
-            self._slots_free(self.state.sheds)
+            self._ended(self.state.sheds)
         if end_ns is not None:
             self._busy, self._idle_steps, self._wakes = True, 0, 0
             self._agenda.add(end_ns, STEP_ENDS)
@@ -213,10 +207,8 @@ class Engine:
         for request in (*state.running, *state.waiting.ordered()):
             request.end_wait(self._now_ns)
             self.recorder.ended(request)
-        while len(self._arrivals):
-            if self._arrivals.next_ns() is None:
-                self._arrivals.ended(self._now_ns, 1)
-            self.recorder.ended(self._arrivals.pop())
+        for request in self._arrivals.rest(self._now_ns):
+            self.recorder.ended(request)
         self.recorder.end_ns = self._now_ns
         self.recorder.prefix_queries = state.kv.prefix_queries
         self.recorder.prefix_hits = state.kv.prefix_hits

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError
+from sched_core.execution.executor import CacheKeeper, Executor
 from sched_core.request import Request
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import RequestSpec
@@ -27,6 +28,20 @@ def refuse_unservable(workload: Workload, config: EngineConfig) -> None:
         expected="requests of at least one prompt and one output token that fit the pool, the "
         "budget and max_model_len",
     )
+
+
+def refuse_unknown_answers(executor: Executor, workload: Workload, config: EngineConfig) -> None:
+    """Raises InputError where a real model would share the blocks of answers it has yet to give."""
+    if not config.enable_prefix_caching or not isinstance(executor, CacheKeeper):
+        return
+    if any(spec.session is not None for spec in workload.requests):
+        raise InputError(
+            "the prompts of a real model are made beforehand: a later turn does not hold the "
+            "answer before and cannot share its blocks",
+            field="enable_prefix_caching",
+            value=True,
+            expected="false for sessions, or a GPU that is modelled",
+        )
 
 
 def _refuse_duplicates(specs: Sequence[RequestSpec]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from sched_core.catalogue.specs import PolicySpec
 from sched_core.experiment import contents
 from sched_core.experiment.contents import Part
 from sched_core.experiment.scenario import Scenario
@@ -45,17 +46,18 @@ def _digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _named(kind: str, spec: str, files: Mapping[str, str]) -> list[dict[str, Any]]:
+def _named(kind: str, spec: PolicySpec, files: Mapping[str, str]) -> list[dict[str, Any]]:
     return [_component(part, files) for part in contents.parts(kind, spec)]
 
 
 def _component(part: Part, files: Mapping[str, str]) -> dict[str, Any]:
-    plugin = part.plugin
+    plugin, cls = part.plugin, part.plugin.cls
+    in_file = plugin.source is not None
     return {
-        "name": plugin.name,
-        "distribution": plugin.distribution,
+        "name": cls.__qualname__ if in_file else plugin.name,
+        "distribution": "" if in_file else plugin.distribution,
         "version": plugin.version,
-        "source": contents.of_source(plugin.cls.__module__),
+        "source": plugin.source or contents.of_class(cls),
         "parameters": {name: _parameter(part, name, files) for name in part.parameters},
     }
 

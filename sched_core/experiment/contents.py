@@ -4,6 +4,7 @@ The same content has the same digest wherever it lies, on any machine.
 """
 
 import hashlib
+import inspect
 import os
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -13,8 +14,10 @@ from typing import Any
 
 import attrs
 
-from sched_core.catalogue.entries import SINGULAR, Plugin, find
-from sched_core.catalogue.specs import parse_part, split_stack
+from sched_core.catalogue.entries import find
+from sched_core.catalogue.given import Given
+from sched_core.catalogue.plugin import SINGULAR, Plugin
+from sched_core.catalogue.specs import PolicySpec, parse_part, split_stack
 from sched_core.errors import InputError
 from sched_core.experiment.scenario import Scenario
 
@@ -36,26 +39,40 @@ class Part:
         return bool(fields[name].metadata.get("file"))
 
 
-def parts(kind: str, spec: str) -> list[Part]:
+def parts(kind: str, spec: PolicySpec) -> list[Part]:
     """The components that `spec` names; only policies can be several."""
     pieces = split_stack(spec) if kind == "policies" else [spec]
-    named = [parse_part(piece, what=SINGULAR[kind]) for piece in pieces]
-    return [Part(find(kind, name), parameters) for name, parameters in named]
+    return [_part(kind, piece) for piece in pieces]
 
 
-def of_files(scenario: Scenario, policies: Iterable[str]) -> dict[str, str]:
+def _part(kind: str, piece: Any) -> Part:
+    if isinstance(piece, Given):
+        return Part(piece.plugin, {name: str(value) for name, value in piece.parameters.items()})
+    name, parameters = parse_part(piece, what=SINGULAR[kind])
+    return Part(find(kind, name), parameters)
+
+
+def of_files(scenario: Scenario, policies: Iterable[PolicySpec]) -> dict[str, str]:
     """The digest of every file that the scenario or one of `policies` names, by its path as
     given."""
     named = set(_named_files(scenario, policies))
     return {path: _digest(Path(path)) for path in sorted(named)}
 
 
-def _named_files(scenario: Scenario, policies: Iterable[str]) -> Iterator[str]:
+def policy_files(policies: Iterable[PolicySpec]) -> dict[str, str]:
+    """Path -> digest of the files whose classes are components of `policies`."""
+    found = [part.plugin for policy in policies for part in parts("policies", policy)]
+    return {each.distribution: each.source for each in found if each.source is not None}
+
+
+def _named_files(scenario: Scenario, policies: Iterable[PolicySpec]) -> Iterator[str]:
     found = [part for policy in policies for part in parts("policies", policy)]
     found += parts("hardware", scenario.hardware)
     if isinstance(scenario.workload, str):
         found += parts("workloads", scenario.workload)
     for part in found:
+        if part.plugin.source is not None:
+            yield part.plugin.distribution
         for name, value in part.parameters.items():
             if os.path.isfile(value) or (part.is_file(name) and os.path.isdir(value)):
                 yield value
@@ -87,6 +104,13 @@ def _of_all(named: Iterable[tuple[str, str]]) -> str:
     for name, content in named:
         whole.update(f"{name}\0{content}\0".encode(errors="surrogateescape"))
     return whole.hexdigest()
+
+
+def of_class(cls: type) -> str:
+    """The digest of the package that a class comes from; of a script or a notebook, of its text."""
+    if cls.__module__ != "__main__":
+        return of_source(cls.__module__)
+    return hashlib.sha256(inspect.getsource(cls).encode()).hexdigest()
 
 
 @cache

@@ -21,7 +21,7 @@ def simulate(scenario: Scenario, *, watchers: Sequence[Watcher] = ()) -> Report:
 
 def compare(
     scenario: Scenario,
-    policies: Sequence[str],
+    policies: Sequence[object],
     *,
     seeds: int = 1,
     batching: Sequence[Batching] = (),
@@ -29,6 +29,9 @@ def compare(
     on_result: Callable[[Result], None] | None = None,
 ) -> Report:
     """Run each of `policies` on the same workloads: those of `seeds` seeds from the scenario's on.
+
+    A policy is a text such as `priority+adaptive`, a class, an instance, or a tuple of such parts;
+    of an instance each run gets a fresh copy, made of its parameters.
 
     With several modes of `batching` each policy runs in each of them.
     `jobs` processes (-1: one per core) give the same results as one. `on_result` is called in

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
+from itertools import chain
 from typing import Any, Self
 
 import attrs
@@ -18,9 +19,11 @@ from sched_core.experiment import contents
 from sched_core.experiment.cell import Cell
 from sched_core.experiment.named import named_hardware, named_source
 from sched_core.experiment.scenario import Scenario
+from sched_core.metrics.goodput import check_classes
 from sched_core.policy.stack import Policy
 from sched_core.reports.report import Result
 from sched_core.scheduler.batching import refuse_unpaid
+from sched_core.workload.further import further_of
 from sched_core.workload.source import Workload
 
 
@@ -83,12 +86,13 @@ class Prepared:
             "seeds": len(self.workloads),
             "horizon": scenario.horizon,
             "goodput": dict(scenario.goodput),
+            "policy_files": contents.policy_files(cell.scenario.policy for cell in self.cells),
         }
 
 
 def prepare(
     scenario: Scenario,
-    policies: Sequence[str],
+    policies: Sequence[object],
     seeds: int = 1,
     batching: Sequence[Batching] = (),
 ) -> Prepared:
@@ -97,7 +101,8 @@ def prepare(
     By default the mode is the scenario's own. Raises UsageError for what cannot run; no engine is
     built to find that out.
     """
-    _check_choice(policies, seeds)
+    stacks = [specs.policy_spec(policy) for policy in policies]
+    _check_choice(stacks, seeds)
     modes = list(batching) or [scenario.config.batching]
     hardware = named_hardware(scenario.hardware)
     executor = _executor(hardware, scenario)
@@ -106,7 +111,7 @@ def prepare(
     capacity = _capacity(executor, scenario.config)
     ready = attrs.evolve(scenario, config=_filled(scenario, capacity))
     workloads = _workloads(ready, range(scenario.seed, scenario.seed + seeds))
-    files = contents.of_files(scenario, policies)
+    files = contents.of_files(scenario, stacks)
     cells = [
         Cell(
             scenario=_of_cell(ready, policy, mode, seed),
@@ -114,7 +119,7 @@ def prepare(
             block_bytes=capacity.block_bytes,
             files=files,
         )
-        for policy in policies
+        for policy in stacks
         for mode in modes
         for seed in workloads
     ]
@@ -128,12 +133,12 @@ def prepare(
     )
 
 
-def _of_cell(scenario: Scenario, policy: str, mode: Batching, seed: int) -> Scenario:
+def _of_cell(scenario: Scenario, policy: specs.PolicySpec, mode: Batching, seed: int) -> Scenario:
     config = attrs.evolve(scenario.config, batching=mode)
     return attrs.evolve(scenario, policy=policy, seed=seed, config=config)
 
 
-def _check_choice(policies: Sequence[str], seeds: int) -> None:
+def _check_choice(policies: Sequence[specs.PolicySpec], seeds: int) -> None:
     if seeds < 1:
         raise InputError("out of range", field="seeds", value=seeds, expected="at least 1")
     if not policies:
@@ -141,7 +146,7 @@ def _check_choice(policies: Sequence[str], seeds: int) -> None:
     names = [specs.shown_stack(policy) for policy in policies]
     for policy, name in zip(policies, names, strict=True):
         if names.count(name) > 1:
-            raise InputError("a policy is given twice", field="policies", value=policy)
+            raise InputError("a policy is given twice", field="policies", value=name)
         Policy.from_spec(policy)
 
 
@@ -179,6 +184,7 @@ def _workloads(scenario: Scenario, seeds: Iterable[int]) -> dict[int, Workload]:
         found = {seed: source.build(seed) for seed in seeds}
     for workload in found.values():
         _check_workload(workload, scenario)
+    check_classes(scenario.goodput, chain.from_iterable(w.requests for w in found.values()))
     return found
 
 
@@ -197,4 +203,5 @@ def _described(named: str | Workload, workload: Workload) -> dict[str, Any]:
         "requests": len(workload.requests),
         "dropped": {why: count for why, count in workload.dropped.items() if count},
         **workload.description,
+        **further_of(workload),
     }

@@ -9,10 +9,12 @@ from attrs.validators import optional
 
 from sched_core import files
 from sched_core.catalogue.configure import configure
+from sched_core.catalogue.in_file import is_file
+from sched_core.catalogue.specs import PolicySpec, parse_part, policy_spec, split_text
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
 from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, refuse, text
-from sched_core.metrics.summary import check_goodput
+from sched_core.metrics.goodput import check_goodput
 from sched_core.workload import listed as listed_requests
 from sched_core.workload.source import Workload
 
@@ -34,6 +36,11 @@ def _requests(instance: Any, field: "attrs.Attribute[Any]", value: object) -> No
         text(instance, field, value)
 
 
+def _stack(instance: Any, field: "attrs.Attribute[Any]", value: object) -> None:
+    if isinstance(value, str):
+        text(instance, field, value)
+
+
 def _engine(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
     if not isinstance(value, EngineConfig):
         refuse(value, field.name, "an EngineConfig")
@@ -43,7 +50,10 @@ def _engine(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
 class Scenario:
     """What to run on what. Names are looked up when it runs, by `simulate` or `compare`."""
 
-    policy: str = attrs.field(default=DEFAULT_POLICY, validator=text)
+    policy: PolicySpec = attrs.field(
+        default=DEFAULT_POLICY, converter=policy_spec, validator=_stack
+    )
+    """A stack such as `priority+adaptive`; or a class, an instance or a tuple of parts."""
     hardware: str = attrs.field(default=DEFAULT_HARDWARE, validator=text)
     model: str | None = attrs.field(
         default=DEFAULT_MODEL,
@@ -58,7 +68,8 @@ class Scenario:
     goodput: Mapping[str, float] = attrs.field(
         factory=dict, validator=lambda _self, _field, limits: check_goodput(limits)
     )
-    """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`."""
+    """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`; `ttft@0` or
+    `ttft@gold` is one for a priority or a tenant."""
 
 
 @attrs.frozen(kw_only=True)
@@ -80,13 +91,24 @@ def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenari
 
     Raises UnknownName or InputError naming the file, the key, the value and what would be right.
     """
-    raw = dict(read(path)) if path else {}
+    raw = _beside(path, dict(read(path))) if path else {}
     where = str(path) if path else "options"
     config = raw.get("config", {})
     if isinstance(config, Mapping):
         raw["config"] = {**config, **(options or {}).get("config", {})}
     raw |= {key: value for key, value in (options or {}).items() if key != "config"}
     return from_keys(raw, where)
+
+
+def _beside(path: Path, raw: dict[str, Any]) -> dict[str, Any]:
+    """The same, with the files of its policy found from where the scenario stands."""
+    if not isinstance(raw.get("policy"), str):
+        return raw
+    parts = [
+        str(path.parent / part) if is_file(parse_part(part, what="policy")[0]) else part
+        for part in split_text(raw["policy"])
+    ]
+    return raw | {"policy": "+".join(parts)}
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -229,7 +229,11 @@ def block_key(request: Request, index: int, block_size: int) -> Hashable:
     end, prefix = (index + 1) * block_size, request.prefix
     if isinstance(prefix, SharedPrefix) and end <= min(prefix.len, request.prompt_len):
         return ("group", prefix.group, index)
-    if isinstance(prefix, HashedPrefix) and end <= request.prompt_len:
-        chunk = (end - 1) // prefix.block_size
-        return ("hash", prefix.ids[chunk], end - chunk * prefix.block_size)
+    if isinstance(prefix, HashedPrefix):
+        known = prefix if end <= request.prompt_len else request.answer
+        if known is not None and end <= len(known.ids) * known.block_size:
+            chunk = (end - 1) // known.block_size
+            return ("hash", known.ids[chunk], end - chunk * known.block_size)
+    if request.stream is not None:
+        return ("session", *request.stream, index)
     return (request.submitted_seq, index)

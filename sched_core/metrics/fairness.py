@@ -7,13 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sched_core.limits import NANOSECONDS
+from sched_core.metrics.attainment import Attained
 from sched_core.metrics.latency import Columns, Floats, describe, in_state
 from sched_core.metrics.recorder import Recorder
 from sched_core.request import RequestState
 
 
-def fairness(recorder: Recorder, rows: Columns, times: Mapping[str, Floats]) -> dict[str, Any]:
-    """Figures per tenant and per priority, and two figures between the tenants.
+def fairness(
+    recorder: Recorder,
+    rows: Columns,
+    times: Mapping[str, Floats],
+    marks: Mapping[str, Attained],
+) -> dict[str, Any]:
+    """Figures per tenant and per priority, shares of `marks` included, and two figures between
+    the tenants.
 
     `speed` is the output tokens per second that a group's requests spent in the system, from
     arrival to the end or the horizon: what its users see, and what it loses by waiting. (Tokens
@@ -24,11 +31,11 @@ def fairness(recorder: Recorder, rows: Columns, times: Mapping[str, Floats]) -> 
     stay = _time_in_system(rows, recorder.end_ns)
     names = {index: name for name, index in recorder.tenants.items()}
     tenants = {
-        names[index]: _group(rows, times, stay, rows["tenant"] == index)
+        names[index]: _group(rows, times, stay, marks, rows["tenant"] == index)
         for index in sorted(names, key=names.__getitem__)
     }
     priorities = {
-        str(priority): _group(rows, times, stay, rows["priority"] == priority)
+        str(priority): _group(rows, times, stay, marks, rows["priority"] == priority)
         for priority in np.unique(rows["priority"]).tolist()
     }
     speeds = [group["speed"] for group in tenants.values() if group["speed"] is not None]
@@ -45,7 +52,11 @@ def _time_in_system(rows: Columns, end_ns: int) -> Floats:
 
 
 def _group(
-    rows: Columns, times: Mapping[str, Floats], stay: Floats, mine: NDArray[np.bool_]
+    rows: Columns,
+    times: Mapping[str, Floats],
+    stay: Floats,
+    marks: Mapping[str, Attained],
+    mine: NDArray[np.bool_],
 ) -> dict[str, Any]:
     finished = mine & in_state(rows, RequestState.FINISHED)
     tokens, seconds = int(rows["output_tokens"][mine].sum()), float(stay[mine].sum()) / NANOSECONDS
@@ -55,6 +66,7 @@ def _group(
         "output_tokens": tokens,
         "speed": tokens / seconds if seconds else None,
         **{name: describe(times[name][finished]) for name in ("ttft", "tpot", "e2el")},
+        **{name: mark.among(mine) for name, mark in marks.items()},
     }
 
 

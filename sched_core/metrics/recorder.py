@@ -29,6 +29,9 @@ COLUMNS: Final = (
 """Integers per request; -1 stands for "never". `state`, `tenant` and `reason` are indices into
 `STATES`, `Recorder.tenants` and `Recorder.reasons`."""
 
+SLOS: Final = ("ttft_slo", "tpot_slo", "e2el_slo", "deadline")
+"""What a request may ask for, in seconds."""
+
 STATES: Final = tuple(RequestState)
 _NUMBER = {state: number for number, state in enumerate(STATES)}
 
@@ -42,6 +45,8 @@ class Recorder:
         self.ended_by_state = dict.fromkeys(RequestState, 0)
         self.tenants: dict[str, int] = {}
         self.reasons: dict[str, int] = {}
+        self.slos: dict[int, tuple[float | None, ...]] = {}
+        """Submission -> SLOS, of the requests that ask for any."""
         self._gap_ns = array("q")
         self._gap_counts = array("q")
         self.steps = 0
@@ -130,13 +135,15 @@ class Recorder:
         """Take in a request's final row."""
         self.ids.append(request.id)
         self.ended_by_state[request.state] += 1
-        reason = request.reason
+        reason, spec = request.reason, request.spec
+        if spec.has_slo:
+            self.slos[request.submitted_seq] = tuple([getattr(spec, name) for name in SLOS])
         self._rows.extend(
             (
                 request.submitted_seq,
                 _NUMBER[request.state],
                 self.tenants.setdefault(request.tenant, len(self.tenants)),
-                request.spec.priority,
+                spec.priority,
                 request.arrival_ns,
                 request.prompt_len,
                 request.emitted,

@@ -5,17 +5,22 @@ unfinished ones stand beside them. Seconds everywhere, None where a figure is no
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sched_core.errors import InputError, UnknownName
 from sched_core.limits import NANOSECONDS
+from sched_core.metrics.attainment import (
+    Attained,
+    attained,
+    own_limits,
+    own_slo,
+)
 from sched_core.metrics.fairness import fairness
+from sched_core.metrics.goodput import limits_of_run
 from sched_core.metrics.latency import (
     Columns,
-    Floats,
     describe,
     finish_ns,
     in_state,
@@ -24,8 +29,6 @@ from sched_core.metrics.latency import (
 )
 from sched_core.metrics.recorder import STATES, Recorder
 from sched_core.request import RequestState
-
-GOODPUT_METRICS: Final = ("ttft", "tpot", "e2el")
 
 
 def summarize(
@@ -38,7 +41,7 @@ def summarize(
     """The figures of one run, as plain JSON values.
 
     `num_blocks` is the pool's size, `block_bytes` that of one block (0: unknown), `goodput` the
-    limits in milliseconds per name of GOODPUT_METRICS.
+    limits in milliseconds per name of GOODPUT_METRICS, for everyone or `@` a class.
 
     `itl` pools the gaps of all requests, of aborted and unfinished ones too.
     """
@@ -46,6 +49,11 @@ def summarize(
     times = latencies(rows)
     finished = in_state(rows, RequestState.FINISHED)
     makespan = _makespan(rows, finished)
+    own = own_limits(recorder, rows)
+    marks = {
+        "slo_attainment": attained(times, rows, limits_of_run(goodput or {}, recorder, rows)),
+        "own_slo_attainment": attained(times, rows, own),
+    }
     return {
         **_counts(rows),
         "steps": recorder.steps,
@@ -56,10 +64,11 @@ def summarize(
         },
         "itl": describe(*recorder.gap_histogram()),
         **_throughput(rows, finished, makespan),
-        **_goodput(times, rows, makespan, goodput or {}),
+        **_goodput(marks["slo_attainment"], makespan, bool(goodput)),
+        "own_slo": own_slo(times, rows, own),
         **_work(recorder, block_bytes),
         **_occupancy(recorder, num_blocks),
-        **fairness(recorder, rows, times),
+        **fairness(recorder, rows, times, marks),
     }
 
 
@@ -93,36 +102,15 @@ def _throughput(
     }
 
 
-def check_goodput(limits: Mapping[str, float]) -> None:
-    """Raise UnknownName or InputError unless `limits` are milliseconds per GOODPUT_METRICS."""
-    for name, limit in limits.items():
-        if name not in GOODPUT_METRICS:
-            raise UnknownName("goodput metric", name, GOODPUT_METRICS)
-        if not 0 <= limit < float("inf"):
-            raise InputError(
-                "out of range", field=f"goodput {name}", value=limit, expected="milliseconds >= 0"
-            )
-
-
-def _goodput(
-    times: Mapping[str, Floats], rows: Columns, makespan: float | None, limits: Mapping[str, float]
-) -> dict[str, Any]:
-    """Requests within all limits: per second, and as a share of those sent (SGLang).
-
-    As in vLLM a request of one token has a TPOT of 0 here, and a limit may just be met.
-    """
-    if not limits:
+def _goodput(marks: Attained, makespan: float | None, asked: bool) -> dict[str, Any]:
+    """Requests within all limits: per second, and as a share of those sent (SGLang)."""
+    if not asked:
         return {"good": None, "request_goodput": None, "slo_attainment": None}
-    good = in_state(rows, RequestState.FINISHED)
-    tpot = np.where(rows["output_tokens"] > 1, times["tpot"], 0.0)
-    for name, limit in limits.items():
-        good = good & ((tpot if name == "tpot" else times[name]) <= limit * 1e6)
-    sent = int((~in_state(rows, RequestState.PENDING)).sum())
-    count = int(good.sum())
+    count = int(marks.good.sum())
     return {
         "good": count,
         "request_goodput": _ratio(count, makespan),
-        "slo_attainment": _ratio(count, sent),
+        "slo_attainment": _ratio(count, int(marks.counted.sum())),
     }
 
 
@@ -179,6 +167,7 @@ def request_records(recorder: Recorder) -> list[dict[str, Any]]:
         "first_token": _seconds(reached(rows["first_token_ns"])),
         "finish": _seconds(finish_ns(rows)),
         **{name: _seconds(times[name]) for name in ("ttft", "tpot", "e2el", "queue_time")},
+        "own_slo_attained": _marked(attained(times, rows, own_limits(recorder, rows))),
         "preempted_time": _seconds(rows["preempted_ns"]),
         **{
             name: rows[name].tolist()
@@ -186,6 +175,12 @@ def request_records(recorder: Recorder) -> list[dict[str, Any]]:
         },
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _marked(marks: Attained) -> list[bool | None]:
+    """Per request; None where nothing was asked for."""
+    pairs = zip(marks.counted.tolist(), marks.good.tolist(), strict=True)
+    return [good if counted else None for counted, good in pairs]
 
 
 def _seconds(nanoseconds: NDArray[Any]) -> list[float | None]:

@@ -39,7 +39,7 @@ class Policy:
         """Numbers in a key that is a tuple; 0 where keys are numbers, None before the first."""
 
     @classmethod
-    def from_spec(cls, spec: str) -> "Policy":
+    def from_spec(cls, spec: specs.PolicySpec) -> "Policy":
         """A fresh policy from a stack such as `priority+adaptive`; the leftmost is asked first."""
         return cls([(name, build()) for name, build in specs.stack(spec)])
 

@@ -63,6 +63,7 @@ FIGURES = (
     _figure("total_token_throughput", "total tokens", "1/s", "higher", 1),
     _figure("request_goodput", "goodput", "1/s", "higher", 3),
     _share("slo_attainment", "SLO attainment", "higher"),
+    _share("own_slo.attainment", "own SLO attainment", "higher"),
     _figure("preemptions", "preemptions"),
     _share("recompute_tax", "recompute tax", "lower"),
     _share("padding_share", "padding", "lower"),
@@ -81,8 +82,16 @@ MANY = 5
 """Tenants or priorities, beyond which the tables leave their rows out."""
 
 
+OF_A_CLASS = (
+    _figure("ttft.mean", "TTFT mean", "s", "lower", 3),
+    _share("slo_attainment", "SLO attainment", "higher"),
+    _share("own_slo_attainment", "own SLO attainment", "higher"),
+)
+"""What is shown of every priority and tenant."""
+
+
 def figures_of(summaries: Iterable[Mapping[str, Any]]) -> list[Figure]:
-    """FIGURES, and the mean TTFT of every priority and tenant where there are a few."""
+    """FIGURES, and those of every priority and tenant where there are a few."""
     summaries = list(summaries)
     return [*FIGURES, *_by_group(summaries, "priorities"), *_by_group(summaries, "tenants")]
 
@@ -93,6 +102,9 @@ def _by_group(summaries: Iterable[Mapping[str, Any]], kind: str) -> list[Figure]
         return []
     noun = {"priorities": "priority", "tenants": "tenant"}[kind]
     return [
-        Figure((kind, name, "ttft", "mean"), f"TTFT mean, {noun} {name}", "s", "lower", 3)
+        attrs.evolve(
+            figure, path=(kind, name, *figure.path), label=f"{figure.label}, {noun} {name}"
+        )
+        for figure in OF_A_CLASS
         for name in names
     ]

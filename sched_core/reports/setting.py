@@ -19,6 +19,9 @@ def setting_texts(setting: Mapping[str, Any]) -> dict[str, str]:
         "engine": _pairs(config),
         "seed": _seeds(setting["seed"], setting["seeds"]),
         "horizon": "" if setting["horizon"] is None else f"{setting['horizon']:g} s",
+        "policy file": ", ".join(
+            f"{path} (sha256 {digest[:12]})" for path, digest in setting["policy_files"].items()
+        ),
         "goodput": ", ".join(f"{name} <= {ms:g} ms" for name, ms in setting["goodput"].items()),
     }
     return {name: text for name, text in facts.items() if text}

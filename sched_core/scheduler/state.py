@@ -66,8 +66,8 @@ class SchedulerState:
         """May somebody be asked to give up a seat?"""
         self.may_take_out = "select_preemptions" in policy.uses
         self.may_shed = "reject_request" in policy.uses
-        self.sheds = 0
-        """How many who waited were rejected in this step."""
+        self.sheds: list[Request] = []
+        """Who waited and was rejected in this step."""
         self.rejected: dict[str, str] = {}
         """Id -> reason of those rejected since the last record."""
         self.watermark_blocks = int(config.watermark * (config.num_gpu_blocks + 1))

@@ -56,6 +56,29 @@ def workloads(draw: st.DrawFn, /, max_requests: int = 12, scale: int = 1) -> lis
 
 
 @st.composite
+def in_sessions(draw: st.DrawFn, /, specs: Sequence[RequestSpec]) -> list[RequestSpec]:
+    """The same requests, most of which are turns of two sessions, in order; some prompts grow to
+    hold the turn before and its answer."""
+    found: list[RequestSpec] = []
+    last: dict[str, RequestSpec] = {}
+    for spec in specs:
+        name = draw(st.sampled_from((None, "s", "t")))
+        if name is not None:
+            before = last.get(name)
+            kept = before.prompt_len + before.output_len if before and draw(st.booleans()) else 0
+            spec = last[name] = attrs.evolve(
+                spec,
+                prompt_len=kept + spec.prompt_len % 7 + 1 if kept else spec.prompt_len,
+                prefix=before.prefix if kept and before else spec.prefix,
+                session=name,
+                turn=before.turn + 1 if before else 0,
+                think_time=draw(st.sampled_from((None, 0.0, 0.5, 3.0))),
+            )
+        found.append(spec)
+    return found
+
+
+@st.composite
 def given_up(draw: st.DrawFn, /, specs: Sequence[RequestSpec]) -> list[RequestSpec]:
     """The same requests, some of which their clients give up."""
     waits = st.sampled_from((None, None, None, 0.0, 1.0, 4.5, 20.0))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from sched_core.errors import UnknownName
+from sched_core.workload.source import Workload
 from sched_core.workload.spec import Cell
 
 ALIKE = 0.8
@@ -29,6 +30,12 @@ def further_columns(
             raise UnknownName("column", name, names, where=where)
         kept[name] = _plain(row[name])
     return kept or None
+
+
+def further_of(workload: Workload) -> dict[str, object]:
+    """For the setting of a result: the names of all further columns, if there are any."""
+    names = dict.fromkeys(name for spec in workload.requests for name in spec.extra or ())
+    return {"extra": list(names)} if names else {}
 
 
 def _plain(value: object) -> Cell:

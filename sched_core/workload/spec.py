@@ -56,6 +56,7 @@ class HashedPrefix:
 WEIGHTS = Numbers(1e-9, 1e9)
 EVEN: Final = 1.0
 """The weight of all that are given none."""
+FIRST: Final = 0
 
 
 def _name(value: object, field: str, *, file: object) -> None:
@@ -146,7 +147,7 @@ class RequestSpec:
         default=None, metadata=_told("the conversation that it is a turn of", _name)
     )
     turn: int = attrs.field(
-        default=0, metadata=_told("which turn of its session, from 0", TOKENS.require)
+        default=FIRST, metadata=_told("which turn of its session, from 0", TOKENS.require)
     )
     think_time: float | None = attrs.field(
         default=None,
@@ -170,7 +171,7 @@ class RequestSpec:
         # Nearly all are plain, and there may be a million: checking each would double the cost.
         # Integers or-ed stay below 2**31 where each of them does, and none is negative.
         try:
-            bits = self.prompt_len | self.output_len | self.priority | self.turn
+            bits = self.prompt_len | self.output_len | self.priority
             if (
                 type(bits) is int
                 and bits >> 31 == 0
@@ -181,6 +182,7 @@ class RequestSpec:
                 and self.session is None
                 and self.extra is None
                 and self.weight is EVEN
+                and self.turn is FIRST
                 and self.ends_by is MAX_TOKENS
                 and (self.prefix is None or type(self.prefix) is SharedPrefix)
             ):

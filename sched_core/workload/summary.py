@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
+from sched_core.workload.further import further_of
 from sched_core.workload.source import Workload
 from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
 
@@ -22,6 +23,7 @@ def summarize(workload: Workload) -> dict[str, object]:
         "output_len": _spread([request.output_len for request in requests]),
         "tenants": _counts(request.tenant for request in requests),
         "priorities": _counts(request.priority for request in requests),
+        **further_of(workload),
         "repeated_prompt_share": _repeated_share(requests),
     }
 

@@ -18,6 +18,7 @@ from sched_core.config import EngineConfig
 from sched_core.errors import UsageError
 from sched_core.experiment.experiment import compare
 from sched_core.experiment.scenario import Scenario, from_keys
+from sched_core.workload.listed import LISTED
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -52,7 +53,7 @@ TABLES: dict[tuple[str, str], Callable[[], Any]] = {
     ("metrics.md", "Request record"): lambda: document()["policies"][0]["requests"][0],
     ("metrics.md", "Differences"): lambda: document()["differences"][0],
     ("scenario-files.md", "Scenario files"): lambda: known({"?": 0}),
-    ("scenario-files.md", "Listed requests"): lambda: known({"requests": [{"?": 0}]}),
+    ("scenario-files.md", "Listed requests"): lambda: LISTED,
     ("scenario-files.md", "Engine configuration"): lambda: attrs.fields_dict(EngineConfig),
     ("scenario-files.md", "Decision traces"): lambda: serve("a(8,2,@0)").lines[0],
 }

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import attrs
 import pytest
-from harness import aborting, requests, servable
+from harness import aborting, everything, requests, servable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -47,13 +47,6 @@ def recorded(
         advances += 1
     engine.close()
     return engine.recorder, advances
-
-
-def everything(recorder: Recorder) -> dict[str, object]:
-    return {
-        name: value.tobytes() if name.startswith("_") else value
-        for name, value in vars(recorder).items()
-    }
 
 
 class Looks(Watcher):

@@ -12,7 +12,8 @@ from sched_core.engine.engine import Engine
 from sched_core.engine.servable import refusal
 from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.limits import NANOSECONDS
-from sched_core.metrics.recorder import STATES
+from sched_core.metrics.recorder import STATES, Recorder
+from sched_core.metrics.summary import request_records, summarize
 from sched_core.policy.stack import Policy
 from sched_core.watchers.decision_trace import DecisionTrace
 from sched_core.workload.source import Workload
@@ -114,6 +115,26 @@ def serve(
         row["state"] = STATES[row["state"]].value
         row["reason"] = reasons[row["reason"]] if row["reason"] >= 0 else None
     return Served(engine, lines, rows)
+
+
+def summary(served: Served, **options: Any) -> dict[str, Any]:
+    """The figures of a run."""
+    return summarize(
+        served.engine.recorder, num_blocks=served.engine.state.kv.num_blocks, **options
+    )
+
+
+def records(served: Served) -> dict[str, dict[str, Any]]:
+    """The records of its requests, by id."""
+    return {record["id"]: record for record in request_records(served.engine.recorder)}
+
+
+def everything(recorder: Recorder) -> dict[str, object]:
+    """All that a run left behind, to be compared."""
+    return {
+        name: value.tobytes() if name.startswith("_") else value
+        for name, value in vars(recorder).items()
+    }
 
 
 def servable(specs: Sequence[RequestSpec], config: EngineConfig) -> bool:

@@ -5,9 +5,17 @@ from typing import Any
 
 import attrs
 import pytest
-from harness import run_policy
+from harness import serve
 
-from sched_core import InputError, RequestSpec, RequestView, UnknownName, further_columns, hookimpl
+from sched_core import (
+    InputError,
+    Policy,
+    RequestSpec,
+    RequestView,
+    UnknownName,
+    further_columns,
+    hookimpl,
+)
 from sched_core.experiment.scenario_text import listed_request
 from sched_core.scheduler.views import EngineRequestView
 from sched_core.workload.listed import parse
@@ -99,5 +107,5 @@ def test_policies_see_further_columns_and_cannot_change_them() -> None:
                 request.extra["region"] = "us"  # type: ignore[index] # that is the point
 
     (spec,) = parse([FULL], "requests")
-    run_policy(Reads(), [spec])
+    serve([spec], Policy([("reads", Reads())]))
     assert seen == ["eu", 0.5, 2.0]

@@ -6,7 +6,8 @@ from typing import Any
 import attrs
 import rich_click as click
 
-from sched_core.catalogue.entries import Plugin, plugins
+from sched_core.catalogue.entries import plugins
+from sched_core.catalogue.plugin import Plugin
 from sched_core.cli.hardware.show import described
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 

@@ -7,21 +7,25 @@ import attrs
 from sched_core.execution.executor import Costs, Executor
 from sched_core.execution.plan import ScheduledRequest, StepOutcome, StepPlan, Swap
 from sched_core.testing.invariants.registry import Invariant, InvariantError, invariant
+from sched_core.workload.sessions import Turn, turns
 from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
 
 Slots = dict[tuple[int, int], Hashable]
 """(block, offset) -> the token whose K and V are there."""
 
 
-def token(spec: RequestSpec, position: int) -> Hashable:
-    """What identifies a token and all before it; requests with a common prefix share theirs."""
+def token(spec: RequestSpec, turn: Turn | None, position: int) -> Hashable:
+    """What identifies a token and all before it; requests with a common prefix share theirs, and
+    so do the turns of a session."""
     prefix = spec.prefix
     if position < spec.prompt_len:
         if isinstance(prefix, SharedPrefix) and position < prefix.len:
             return prefix.group, position
         if isinstance(prefix, HashedPrefix):
             return prefix.ids[position // prefix.block_size], position
-    return spec.id, position
+    elif turn is not None and turn.answer is not None:
+        return turn.answer.ids[position // turn.answer.block_size], position
+    return spec.id if turn is None else turn.stream, position
 
 
 @attrs.frozen
@@ -83,7 +87,11 @@ class ShadowExecutor:
         checks: Iterable[Invariant],
     ) -> None:
         self._executor = executor
-        self._specs: Mapping[str, RequestSpec] = {spec.id: spec for spec in requests}
+        listed = list(requests)
+        places = turns(listed)
+        self._specs: Mapping[str, tuple[RequestSpec, Turn | None]] = {
+            spec.id: (spec, places.get(row)) for row, spec in enumerate(listed)
+        }
         self._memory = ShadowMemory(block_size)
         self._checks = [each for each in checks if each.when == "read"]
         self.capacity, self.describe = executor.capacity, executor.describe
@@ -111,4 +119,4 @@ class ShadowExecutor:
         return self._executor.execute(plan)
 
     def _tokens(self, name: str, start: int, end: int) -> list[Hashable]:
-        return [token(self._specs[name], position) for position in range(start, end)]
+        return [token(*self._specs[name], position) for position in range(start, end)]

@@ -20,6 +20,7 @@ from sched_plugins.workloads.synthetic.arrivals import (
 )
 from sched_plugins.workloads.synthetic.lengths import MAX_LENGTH, parse_lengths
 from sched_plugins.workloads.synthetic.shares import parse_priorities, parse_tenants
+from sched_plugins.workloads.synthetic.slos import METRICS, parse_slos, unknown_classes
 from sched_plugins.workloads.synthetic.streams import stream
 from sched_plugins.workloads.validators import parsed_by
 
@@ -55,6 +56,8 @@ class Synthetic:
     priorities: str = attrs.field(
         default="0@0.2,1@0.3,2@0.5", converter=str, validator=parsed_by(parse_priorities)
     )
+    slo: str = attrs.field(default="", validator=parsed_by(parse_slos))
+    """What requests ask for, in seconds, for all or by priority or tenant: `ttft:0.5@0/2@1`."""
     num_prefixes: int = attrs.field(default=0, validator=limits.Integers(0, MAX_REQUESTS))
     """Each request begins with one of this many prefixes, all alike likely; 0 is none."""
     prefix_len: int = attrs.field(default=0, validator=limits.Integers(0, MAX_LENGTH))
@@ -65,6 +68,11 @@ class Synthetic:
 
     def __attrs_post_init__(self) -> None:
         _check_ramp(self)
+        unknown_classes(
+            parse_slos(self.slo),
+            set(map(int, parse_priorities(self.priorities).names)),
+            set(parse_tenants(self.tenants).names),
+        )
         if bool(self.num_prefixes) != bool(self.prefix_len):
             raise InputError(
                 "num_prefixes and prefix_len need each other",
@@ -96,6 +104,8 @@ class Synthetic:
 
         prompts = parse_lengths(self.prompt_len).quantile(uniform("prompt_len"))
         outputs = parse_lengths(self.output_len).quantile(uniform("output_len"))
+        priorities = [int(p) for p in parse_priorities(self.priorities).pick(uniform("priorities"))]
+        tenants = parse_tenants(self.tenants).pick(uniform("tenants"))
         return list(
             map(
                 RequestSpec,
@@ -103,11 +113,22 @@ class Synthetic:
                 self._arrivals(seed).tolist(),
                 (prompts + self.prefix_len).tolist(),
                 outputs.tolist(),
-                map(int, parse_priorities(self.priorities).pick(uniform("priorities"))),
-                parse_tenants(self.tenants).pick(uniform("tenants")),
+                priorities,
+                tenants,
                 self._prefixes(uniform("prefixes")),
+                *self._slos(priorities, tenants),
             )
         )
+
+    def _slos(self, priorities: list[int], tenants: list[str]) -> list[list[float | None]]:
+        """The columns `abort`, `ttft_slo`, `tpot_slo` and `e2el_slo`, if there is an SLO at all."""
+        slos = {slo.metric: slo for slo in parse_slos(self.slo)}
+        asked = {
+            metric: [slo.of(*whose) for whose in zip(priorities, tenants, strict=True)]
+            for metric, slo in slos.items()
+        }
+        nothing: list[float | None] = [None] * self.n
+        return [nothing, *(asked.get(metric, nothing) for metric in METRICS)] if asked else []
 
     def _arrivals(self, seed: int) -> Floats:
         gaps = unit_gaps(stream(seed, "gaps"), self.n, self.shape)
@@ -138,7 +159,7 @@ class Synthetic:
         given = {key: _plain(value) for key, value in attrs.asdict(self).items()}
         if self.ramp_up_strategy is None:
             given["request_rate"] = _plain(self._rates())
-        known = {key: value for key, value in given.items() if value is not None}
+        known = {key: value for key, value in given.items() if value not in (None, "")}
         return {"kind": self.kind, **known, "seed": seed}
 
 
