@@ -160,8 +160,8 @@ class Engine:
         until_ns = self._horizon_ns if next_ns is None else min(next_ns, self._horizon_ns)
         end_ns = self.instance.begin(self._now_ns, until_ns)
         self._wake_ns = None
-        if self.state.shed:
-            self._ended(self.state.shed)
+        if self.state.sheds:
+            self._ended(self.state.sheds)
         if end_ns is not None:
             self._busy, self._idle_steps, self._wakes = True, 0, 0
             self._agenda.add(end_ns, STEP_ENDS)

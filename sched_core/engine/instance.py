@@ -89,7 +89,8 @@ class Instance:
         Returns when the last one ends; None if nothing at all could be granted.
         """
         self._start_ns = self.state.now_ns = now_ns
-        self.state.shed.clear()
+        if self.state.sheds:
+            self.state.sheds = []
         wakes = self.wake_ns is not None and self.wake_ns <= now_ns
         self._leapt = self._leaps and not wakes and may_leap(self.state) and self._leap(until_ns)
         if not self._leapt:

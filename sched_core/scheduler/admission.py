@@ -47,7 +47,7 @@ def _is_settled(state: SchedulerState, builder: PlanBuilder) -> bool:
         state.policy.declares.may_leap_past_waiting
         and not builder.preemptions
         and not builder.grants
-        and not state.shed
+        and not state.sheds
         and builder.budget_left > 0
     )
 

@@ -20,7 +20,7 @@ def shed(state: SchedulerState, request: Request) -> bool:
     if reason is None:
         return False
     state.waiting.remove(request)
-    state.shed.append(request)
+    state.sheds.append(request)
     notices.end(state, request, RequestState.REJECTED, reason)
     return True
 

@@ -42,7 +42,7 @@ class SchedulerState:
         "running_views",
         "seats",
         "seats_yield",
-        "shed",
+        "sheds",
         "static_batch",
         "step",
         "touched_tenants",
@@ -66,8 +66,8 @@ class SchedulerState:
         """May somebody be asked to give up a seat?"""
         self.may_take_out = "select_preemptions" in policy.uses
         self.may_shed = "reject_request" in policy.uses
-        self.shed: list[Request] = []
-        """Who was turned away from the queue in this step."""
+        self.sheds: list[Request] = []
+        """Who waited and was rejected in this step."""
         self.rejected: dict[str, str] = {}
         """Id -> reason of those rejected since the last record."""
         self.watermark_blocks = int(config.watermark * (config.num_gpu_blocks + 1))

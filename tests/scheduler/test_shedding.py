@@ -6,7 +6,7 @@ import attrs
 import pytest
 from harness import Served, serve
 
-from sched_core import Policy, PolicyError, RequestView, SchedulerView, hookimpl
+from sched_core import Policy, PolicyError, RequestSpec, RequestView, SchedulerView, hookimpl
 from sched_core.metrics.summary import summarize
 
 
@@ -119,6 +119,17 @@ def test_a_closed_loop_sends_the_next() -> None:
     full = shed(specs, Patience(9.0, queue=1), max_num_seqs=1, max_concurrency=3)
     assert states(full)["C"] == states(full)["D"] == "queue full"
     assert {row["arrival_ns"] / 1e9 for row in full.rows.values()} == {0.0, 1.0}
+
+
+def test_a_session_goes_on_with_the_next_turn() -> None:
+    specs = [
+        RequestSpec("A", 0.0, 8, 9),
+        RequestSpec("B", 1.0, 8, 2, session="s"),
+        RequestSpec("C", 1.0, 40, 2, session="s", turn=1, think_time=3.0),
+    ]
+    served = serve(specs, Policy([("shed", Patience(3.0))]), max_num_seqs=1)
+    assert (states(served)["B"], served.finish("B")) == ("too late", 5.0)
+    assert served.rows["C"]["arrival_ns"] == 8_000_000_000
 
 
 def test_turning_all_away_ends_a_run_that_could_not_go_on() -> None:

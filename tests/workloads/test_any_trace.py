@@ -16,6 +16,8 @@ SMALL = {
     "burstgpt": "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
     "5,ChatGPT,472,18,490,Conversation log\n",
     "mooncake": '{"timestamp": 0, "input_length": 9, "output_length": 5, "hash_ids": [0]}\n',
+    "mooncake-sessions": '{"session_id": "a", "timestamp": 0, "input_length": 9, '
+    '"output_length": 5}\n',
     "vidur": "arrived_at,num_prefill_tokens,num_decode_tokens\n0.0,374,44\n",
     "aibrix": '{"timestamp": 21, "requests": [{"Prompt Length": 9, "Output Length": 2}]}\n',
     "llmservingsim": '{"input_toks": 10, "output_toks": 70, "arrival_time_ns": 46926808}\n',

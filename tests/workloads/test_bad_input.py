@@ -331,12 +331,9 @@ CASES: list[tuple[str | bytes | None, str, str]] = [
         "expected a list of integers",
     ),
     (
-        '{"session_id": "s", "timestamp": 1, "input_length": 9, "output_length": 5}\n',
+        '{"session_id": "s", "input_length": 9, "output_length": 5}\n',
         "trace:path=t.csv",
-        "t.csv, line 1: no format that can be told for sure; it looks like sessions of "
-        "Dynamo or AIPerf: its turns wait for the answer before, they have no arrivals "
-        "of their own (found 'session_id, timestamp, input_length, output_length'); "
-        f"{LISTED}",
+        "t.csv, line 1, field 'timestamp': missing; expected milliseconds from 0 to 9000000000000",
     ),
     (
         '{"prompt": "Hello", "output_tokens": 5}\n',

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from harness import records, serve
 
-from conftest import Make, Write
 from sched_core import UsageError
+
+from .conftest import Make, Write
 
 WHOLE = [
     {"session_id": "a", "timestamp": 1000, "input_length": 20, "output_length": 13},

@@ -97,10 +97,6 @@ def test_llmservingsim_counts_nanoseconds_and_its_token_ids_are_not_compared(
             "agents of AIBrix: its turns wait for the answer before",
         ),
         ({"text_input": "Hi", "output_length": 20}, "AIPerf's prompts: it holds texts"),
-        (
-            {"input_length": 9, "output_length": 2, "delay": 3.0},
-            "sessions of Dynamo or AIPerf: its turns wait for the answer before",
-        ),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("reader", ["trace", "mooncake", "aibrix", "llmservingsim"])
@@ -141,5 +137,7 @@ def test_dynamos_sessions_are_sessions(shared: Path, make: Make) -> None:
     first, second = make(f"trace:path={path}").requests
     assert (first.session, first.turn, first.think_time, first.prompt_len) == ("s", 0, None, 1024)
     assert (second.session, second.turn, second.think_time) == ("s", 1, 0.003)
-    with pytest.raises(InputError, match="not in the mooncake format; it looks like mooncake-sess"):
+    with pytest.raises(
+        InputError, match="not in the mooncake format; it looks like mooncake-sessions"
+    ):
         make(f"mooncake:path={path}")

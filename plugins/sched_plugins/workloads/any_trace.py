@@ -24,8 +24,8 @@ from sched_plugins.workloads.traces.vidur import Vidur
 READERS: dict[str, type[Trace]] = {
     reader.format: reader
     for reader in (
-        Azure, BurstGPT, Mooncake, MooncakeSessions, Vidur, AIBrix, LLMServingSim, VllmBench, GuideLLM, AIPerf,
-        ShareGPT, Lmsys, OwnCsv, OwnJsonl, OwnParquet,
+        Azure, BurstGPT, Mooncake, MooncakeSessions, Vidur, AIBrix, LLMServingSim, VllmBench,
+        GuideLLM, AIPerf, ShareGPT, Lmsys, OwnCsv, OwnJsonl, OwnParquet,
     )
 }  # fmt: skip
 

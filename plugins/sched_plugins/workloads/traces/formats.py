@@ -100,7 +100,8 @@ def demand(form: Format, layout: Layout) -> None:
     alike = layout.kind in form.kinds and len(missing) < len(form.required)
     if alike and not odd and set(_fitting(layout)) <= {form.name}:
         refuse_unknown(form, layout.columns, layout.file, layout.line)
-    if missing or not alike or odd:
+    another = not set(form.without).isdisjoint(layout.columns)
+    if missing or not alike or odd or another:
         raise InputError(
             f"not in the {form.name} format{_hint(layout)}",
             file=layout.file,
