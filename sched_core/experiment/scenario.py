@@ -9,10 +9,10 @@ from attrs.validators import optional
 
 from sched_core import files
 from sched_core.catalogue.configure import configure
-from sched_core.catalogue.in_file import is_file
-from sched_core.catalogue.specs import PolicySpec, parse_part, policy_spec, split_text
+from sched_core.catalogue.specs import PolicySpec, policy_spec
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
+from sched_core.experiment.beside import beside
 from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, flag, refuse, text
 from sched_core.metrics.goodput import check_goodput
 from sched_core.metrics.window import Window
@@ -83,7 +83,7 @@ class Scenario:
 
 
 @attrs.frozen(kw_only=True)
-class _File:
+class FileKeys:
     """The keys of a scenario file."""
 
     config: dict[str, Any] = attrs.field(factory=dict)
@@ -103,24 +103,13 @@ def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenari
 
     Raises UnknownName or InputError naming the file, the key, the value and what would be right.
     """
-    raw = _beside(path, dict(read(path))) if path else {}
+    raw = beside(path.parent, read(path)) if path else {}
     where = str(path) if path else "options"
     config = raw.get("config", {})
     if isinstance(config, Mapping):
         raw["config"] = {**config, **(options or {}).get("config", {})}
     raw |= {key: value for key, value in (options or {}).items() if key != "config"}
     return from_keys(raw, where)
-
-
-def _beside(path: Path, raw: dict[str, Any]) -> dict[str, Any]:
-    """The same, with the files of its policy found from where the scenario stands."""
-    if not isinstance(raw.get("policy"), str):
-        return raw
-    parts = [
-        str(path.parent / part) if is_file(parse_part(part, what="policy")[0]) else part
-        for part in split_text(raw["policy"])
-    ]
-    return raw | {"policy": "+".join(parts)}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -134,7 +123,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
     """The scenario that keys and values describe; `where` they stand is for the messages."""
-    file: _File = configure(_File, raw, where=where)
+    file: FileKeys = configure(FileKeys, raw, where=where)
     config = dict(file.config)
     in_steps = isinstance(file.requests, list) and listed_requests.counts_steps(file.requests)
     usual_hardware = ONE_STEP_A_SECOND if in_steps else DEFAULT_HARDWARE
