@@ -118,6 +118,7 @@ _VALUES = {
     "hookimpl": "Marks a method of a component as the answer to the hook of its name.",
     "limits": "How large numbers may be, and attrs validators that hold them to it: "
     "`limits.SECONDS`, `limits.Integers(1, 8)`.",
+    "tables": "What readers of files of requests are made of: rows, stamps, columns, records.",
     "toolbox": "Parts that many policies need, below.",
 }
 """Names whose values carry no docstring."""
@@ -225,6 +226,13 @@ def shapes() -> str:
             for name, m in models.catalogue().items()
         ),
     )  # fmt: skip
+
+
+def workload_sources() -> str:
+    """The readers of files, what each reads, and where such files come from."""
+    readers = [p for p in _ours("workloads") if getattr(p.cls, "published", None)]
+    rows = ([f"`{p.name}`", p.summary, p.cls.published] for p in readers)
+    return table(["name", "what it reads", "where its files come from"], rows)
 
 
 def workload_parameters() -> str:

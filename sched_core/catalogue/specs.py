@@ -1,5 +1,6 @@
 """Spec strings such as `priority:aging=30+adaptive`, and the components they name."""
 
+import os
 import re
 from collections.abc import Callable
 from functools import partial
@@ -107,6 +108,8 @@ def _builder(kind: str, part: str | Given) -> tuple[str, Plugin, Callable[[], An
     if isinstance(part, Given):
         return part.plugin.name, part.plugin, part.build
     name, params = parse_part(part, what=SINGULAR[kind])
+    if kind == "workloads" and os.path.isfile(part):
+        raise InputError("a file, and no workload", value=part, expected=f"trace:path={part}")
     plugin = find(kind, name)
     where = f"{SINGULAR[kind]} {shown(name)!r}"
     return name, plugin, partial(configure, plugin.cls, params, where=where)
