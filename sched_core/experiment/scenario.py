@@ -1,5 +1,6 @@
 """A run as its user describes it: options, or a JSON or TOML file with the same keys."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,7 @@ from attrs.validators import optional
 
 from sched_core import files
 from sched_core.catalogue.configure import configure
-from sched_core.catalogue.in_file import is_file
-from sched_core.catalogue.specs import PolicySpec, parse_part, policy_spec, split_text
+from sched_core.catalogue.specs import PolicySpec, policy_spec, seen_from
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
 from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, refuse, text
@@ -91,7 +91,8 @@ def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenari
 
     Raises UnknownName or InputError naming the file, the key, the value and what would be right.
     """
-    raw = _beside(path, dict(read(path))) if path else {}
+    raw = dict(read(path)) if path else {}
+    _find_policies_beside(path, raw)
     where = str(path) if path else "options"
     config = raw.get("config", {})
     if isinstance(config, Mapping):
@@ -100,15 +101,11 @@ def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenari
     return from_keys(raw, where)
 
 
-def _beside(path: Path, raw: dict[str, Any]) -> dict[str, Any]:
-    """The same, with the files of its policy found from where the scenario stands."""
-    if not isinstance(raw.get("policy"), str):
-        return raw
-    parts = [
-        str(path.parent / part) if is_file(parse_part(part, what="policy")[0]) else part
-        for part in split_text(raw["policy"])
-    ]
-    return raw | {"policy": "+".join(parts)}
+def _find_policies_beside(path: Path | None, raw: dict[str, Any]) -> None:
+    """A policy's file is where the scenario's file says, seen from there."""
+    for keys in (raw, raw.get("config")):
+        if path and isinstance(keys, dict) and isinstance(keys.get("policy"), str):
+            keys["policy"] = seen_from(os.path.dirname(path), keys["policy"])
 
 
 def read(path: Path) -> dict[str, Any]:
