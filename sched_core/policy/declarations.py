@@ -1,6 +1,6 @@
 """What components say about themselves, as class attributes: what the engine need not ask."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -42,6 +42,8 @@ class Declarations:
     """Is nobody asked or told in every step? (`coarse = True`: told of many steps at once.)"""
     may_leap_past_waiting: bool
     """And does a request that cannot be admitted stay so while others only decode?"""
+    starves: Mapping[str, str]
+    """Component -> whom it may leave waiting for ever (`starves = "long requests"`)."""
 
     @classmethod
     def of(cls, components: list[tuple[str, object]], hooks: Mapping[str, Hook]) -> "Declarations":
@@ -58,7 +60,20 @@ class Declarations:
             moves,
             leaps,
             leaps and moves in KEPT and admission == "event",
+            dict(_starving(components)),
         )
+
+
+def _starving(components: list[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    for name, part in components:
+        whom = getattr(part, "starves", None)
+        if whom is not None and not (isinstance(whom, str) and whom.strip()):
+            raise PluginLoadError(
+                f"component {name!r} does not keep the contract: starves is {whom!r}; it must say "
+                "whom, as in 'long requests, while short ones keep coming'"
+            )
+        if whom is not None:
+            yield name, whom
 
 
 def _restless(
