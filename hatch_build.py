@@ -20,7 +20,7 @@ MODULES = (
     "execution/load.py",
     "metrics/recorder.py",
     *(f"memory/{name}.py" for name in ("block_pool", "kv_cache")),
-    *(f"engine/{name}.py" for name in ("agenda", "arrivals", "engine", "instance", "leap")),
+    *(f"engine/{name}.py" for name in ("agenda", "arrivals", "engine", "instance", "leap", "wake")),
     *(
         f"scheduler/{name}.py"
         for name in (

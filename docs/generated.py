@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import rich_click as click
+from hook_order import heard
 
 from hwmodels import shapes as models
 from hwmodels.roofline import costs
@@ -65,6 +66,17 @@ def hooks(kind: type) -> str:
     )
 
 
+def order() -> str:
+    """What the run of `hook_order.py` asked and told, step by step."""
+    rows = ([step, f"{at:g} s", ", ".join(map(_said, said))] for step, at, said in heard())
+    return table(["step", "begins", "asked and told, in this order"], rows)
+
+
+def _said(hook_and_request: str) -> str:
+    hook, *request = hook_and_request.split(" ")
+    return " ".join([f"`{hook}`", *request])
+
+
 def _public(cls: type) -> Iterator[tuple[str, Any]]:
     return ((name, value) for name, value in vars(cls).items() if name[0] != "_")
 
@@ -106,6 +118,7 @@ _VALUES = {
     "hookimpl": "Marks a method of a component as the answer to the hook of its name.",
     "limits": "How large numbers may be, and attrs validators that hold them to it: "
     "`limits.SECONDS`, `limits.Integers(1, 8)`.",
+    "tables": "What readers of files of requests are made of: rows, stamps, columns, records.",
     "toolbox": "Parts that many policies need, below.",
 }
 """Names whose values carry no docstring."""
@@ -215,6 +228,13 @@ def shapes() -> str:
             for name, m in models.catalogue().items()
         ),
     )  # fmt: skip
+
+
+def workload_sources() -> str:
+    """The readers of files, what each reads, and where such files come from."""
+    readers = [p for p in _ours("workloads") if getattr(p.cls, "published", None)]
+    rows = ([f"`{p.name}`", p.summary, p.cls.published] for p in readers)
+    return table(["name", "what it reads", "where its files come from"], rows)
 
 
 def workload_parameters() -> str:

@@ -1,6 +1,6 @@
 """schedfw: a laboratory for LLM-serving schedulers. The names in `__all__` are the public API."""
 
-from sched_core import files, limits
+from sched_core import files, limits, tables
 from sched_core.catalogue.configure import configure
 from sched_core.config import EngineConfig
 from sched_core.engine.engine import Engine
@@ -104,5 +104,6 @@ __all__ = [
     "hookimpl",
     "limits",
     "simulate",
+    "tables",
     "toolbox",
 ]

@@ -97,4 +97,5 @@ class PolicyError(SchedfwError):
 
 
 class NoProgress(SchedfwError):
-    """Two steps in a row granted nothing and no future event can change that."""
+    """Two steps in a row granted nothing and no future event can change that, or a policy asks for
+    step after step by `wake_at` and grants nothing in any."""

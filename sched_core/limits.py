@@ -4,6 +4,7 @@ Times must fit 64 bits as nanoseconds, where numpy adds them up. Counts and prio
 integers, as block and token ids are on a GPU, so that products of two of them fit 64 bits.
 """
 
+from numbers import Integral, Real
 from typing import Any, NoReturn, TypeGuard
 
 import attrs
@@ -43,7 +44,7 @@ class Numbers:
         self.require(value, field.name)
 
     def __str__(self) -> str:
-        return f"{self.unit} from {self.low:.12g} to {self.high:.12g}"
+        return f"{self.unit} from {self.low:.15g} to {self.high:.15g}"
 
 
 @attrs.frozen
@@ -85,6 +86,15 @@ def refuse(
     """Raises InputError: `value` is missing, empty or does not fit, or has the `problem` given."""
     usual = "missing" if value is None else "empty" if value == "" else "does not fit"
     raise InputError(problem or usual, file=file, field=field, value=value, expected=expected)
+
+
+def plain(value: Any) -> Any:
+    """A number of numpy or pandas as Python's own; all else as it is."""
+    if isinstance(value, bool) or type(value) in (int, float):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

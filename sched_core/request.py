@@ -18,6 +18,9 @@ class RequestState(Enum):
     ABORTED = "aborted"
 
 
+Key = float | tuple[float, ...]
+"""What `effective_priority` says of a request; of one kind and length for all of a run."""
+
 WAITING_STATES = (RequestState.WAITING, RequestState.SWAPPED)
 
 ENDED = frozenset((RequestState.FINISHED, RequestState.REJECTED, RequestState.ABORTED))
@@ -105,7 +108,7 @@ class Request:
         """State of the prefix cache in which `hits` were looked up; -1: never."""
         self.admitted_seq = -1
         """Grows with every admission: running order unless a policy says otherwise."""
-        self.sort_key: tuple[float, int, int] = (0.0, arrival_ns, submitted_seq)
+        self.sort_key: tuple[Key, int, int] = (0.0, arrival_ns, submitted_seq)
         self.first_scheduled_ns: int | None = None
         self.first_token_ns: int | None = None
         self.last_token_ns: int | None = None

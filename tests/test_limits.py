@@ -34,7 +34,7 @@ SPEC: dict[str, Any] = {"id": "R1", "arrival": 0.0, "prompt_len": 40, "output_le
         ("prompt_len", 10**22, "out of range"),
         ("prompt_len", 10.5, "out of range"),
         ("prompt_len", -1, "out of range"),
-        ("prompt_len", np.int64(10), "does not fit"),
+        ("prompt_len", np.int64(-1), "out of range"),
         ("output_len", 2**31, "out of range"),
         ("output_len", "4", "does not fit"),
         ("priority", 10**20, "out of range"),

@@ -101,6 +101,16 @@ class Roofline:
         )
 
     def describe(self) -> dict[str, object]:
+        """The constants, and how far the fit is from what it was fitted to, as recorded.
+
+        The record is that of the defaults: where one is overridden it says nothing.
+        """
+        facts, record = self.constants(), self.data.get("fitted_to")
+        if record is None or facts["overridden"]:
+            return facts
+        return {**facts, "fitted_to": record["steps"], "fit_errors": record["errors"]}
+
+    def constants(self) -> dict[str, object]:
         """The constants, where they come from, and which of them are not the defaults."""
         values, defaults = attrs.asdict(self), attrs.asdict(type(self)())
         return {
@@ -216,4 +226,4 @@ class RooflineExecutor:
 
     def describe(self) -> dict[str, object]:
         """Model and GPU."""
-        return {"model": self.shape.name, "model_source": self.shape.source, **self.gpu.describe()}
+        return {"model": self.shape.name, "model_source": self.shape.source, **self.gpu.constants()}

@@ -14,6 +14,12 @@ from sched_core.execution.load import StepLoad, mixed_load
 COLUMNS = ("model", "kind", "tokens", "batch", "kv_len", "measured_ms")
 """What a file of measured steps must hold; other columns in `_ms` are allowed, and not read."""
 
+SOURCE = (
+    "a CSV of measured steps, as docs/reference/hardware.md describes; that of the built-in "
+    "constants is composed of published tables, which `schedfw hardware show a100` names with its "
+    "errors"
+)
+
 Pricer = Callable[[StepLoad], float]
 
 
@@ -64,6 +70,8 @@ def read_steps(path: Path) -> list[MeasuredStep]:
 
     Raises InputError naming file, line, field and value.
     """
+    if not path.exists():
+        raise InputError("cannot be read: No such file or directory", file=path, expected=SOURCE)
     rows = files.read_csv(path)
     row, header = next(rows, (1, []))
     _check_header(header, path, row)

@@ -131,6 +131,8 @@ def _builder(kind: str, part: str | Given) -> tuple[str, Plugin, Callable[[], An
     if isinstance(part, Given):
         return part.plugin.name, part.plugin, part.build
     name, params = parse_part(part, what=SINGULAR[kind])
+    if kind == "workloads" and os.path.isfile(part):
+        raise InputError("a file, and no workload", value=part, expected=f"trace:path={part}")
     plugin = find(kind, name)
     where = f"{SINGULAR[kind]} {shown(name)!r}"
     return name, plugin, partial(_configured, plugin.cls, params, where)

@@ -85,6 +85,18 @@ _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
         help="A limit on ttft, tpot or e2el that good requests meet, for all or for a class: "
         "ttft:500, or ttft:500@0/2000@gold for priority 0 and tenant gold. May be repeated.",
     ),
+    click.option(
+        "--warmup",
+        type=float,
+        metavar="SECONDS",
+        help="Leave out of latencies and rates who arrives so early. [default: 0]",
+    ),
+    click.option(
+        "--drain",
+        is_flag=True,
+        default=None,
+        help="Leave out of the rates what happens after the last arrival.",
+    ),
 ]
 
 

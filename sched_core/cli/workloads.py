@@ -7,9 +7,11 @@ import rich_click as click
 
 from sched_core.catalogue.entries import plugins
 from sched_core.catalogue.plugin import Plugin
-from sched_core.catalogue.specs import build
+from sched_core.catalogue.specs import build, shown
 from sched_core.cli.output import Format, format_option, plain, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters, written
+from sched_core.experiment.expectation import expect
+from sched_core.experiment.scenario import DEFAULT_HARDWARE, DEFAULT_MODEL
 from sched_core.workload.summary import summarize
 
 _UNITS = {
@@ -48,19 +50,32 @@ def list_command(style: Format) -> None:
 @workloads.command("describe")
 @click.argument("spec")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--hardware",
+    metavar="SPEC",
+    default=DEFAULT_HARDWARE,
+    help=f"What to expect it on. [default: {shown(DEFAULT_HARDWARE)}]",
+)
+@click.option(
+    "--model", metavar="NAME", default=DEFAULT_MODEL, help=f"Likewise. [default: {DEFAULT_MODEL}]"
+)
 @format_option
-def describe_command(spec: str, seed: int, style: Format) -> None:
+def describe_command(spec: str, seed: int, hardware: str, model: str, style: Format) -> None:
     """What SPEC holds, such as poisson:request_rate=8 or trace:path=FILE; nothing is simulated.
 
-    `repeated_prompt_share` is the share of prompt tokens in a prefix seen before: the most that a
-    prefix cache can save.
+    `repeated_prompt_share` is the share of prompt tokens in a prefix seen before: what a prefix
+    cache that forgets nothing saves. `expected` holds the offered load against the most that one
+    GPU serves, priced from a full step of this mix of lengths.
     """
-    summary = {"workload": spec, **summarize(build("workloads", spec).build(seed))}
+    workload = build("workloads", spec).build(seed)
+    expected = expect(workload, hardware, model)
+    summary = {"workload": spec, **summarize(workload), "expected": expected}
     if style == "json":
         return print_json(summary)
     if style == "csv":
         return print_csv(["field", "value"], _flat(summary))
-    return print_table(["", ""], ((key, _line(key, value)) for key, value in summary.items()))
+    told = {**summary, "expected": _expected(expected)}
+    return print_table(["", ""], ((key, _line(key, value)) for key, value in told.items()))
 
 
 def _entry(plugin: Plugin) -> dict[str, Any]:
@@ -78,6 +93,12 @@ def _about(entry: Mapping[str, Any]) -> str:
     if entry["problem"]:
         return f"cannot be used: {entry['problem']}"
     return f"{entry['summary']}\n{written(entry['parameters'])}".strip()
+
+
+def _expected(found: Mapping[str, Any]) -> str:
+    """On what, and the sentence; the other formats hold the figures."""
+    place = ", ".join(str(found[key]) for key in ("hardware", "model") if found[key])
+    return f"on {place}: {found['verdict']}"
 
 
 def _line(key: str, value: object) -> str | None:

@@ -9,6 +9,7 @@ from sched_core.engine.agenda import ARRIVES, GIVES_UP, STEP_ENDS, Agenda
 from sched_core.engine.arrivals import Arrivals
 from sched_core.engine.instance import Instance
 from sched_core.engine.servable import refusal, refuse_unknown_answers, refuse_unservable
+from sched_core.engine.wake import MOST_WAKES
 from sched_core.errors import NoProgress
 from sched_core.execution.executor import Executor, initialize_cache
 from sched_core.execution.step_record import Watcher
@@ -56,6 +57,10 @@ class Engine:
         """Who was given up meanwhile."""
         self._busy = False
         self._idle_steps = 0
+        self._wake_ns: int | None = None
+        """When an idle instance is asked again, if nothing happens before."""
+        self._wakes = 0
+        """How often in a row it was, and granted nothing."""
         self._now_ns = 0
         self._horizon_ns = inf if horizon is None else round(horizon * NANOSECONDS)
         initialize_cache(executor, self.state.kv.num_blocks, config.num_cpu_blocks)
@@ -85,7 +90,7 @@ class Engine:
             return False
         if self._busy:
             self._collect(inf)
-        elif (next_ns := self._agenda.next_ns()) is not None:
+        elif (next_ns := self._next_ns()) is not None:
             self._now_ns = max(self._now_ns, next_ns)
         if self._now_ns < self._horizon_ns:
             self._collect(self._now_ns)
@@ -95,13 +100,18 @@ class Engine:
 
     def _is_over(self) -> bool:
         """Is the horizon reached, or nobody there and nobody to come?"""
-        next_ns = self._agenda.next_ns()
+        next_ns = self._next_ns()
         if next_ns is None and self._now_ns < self._horizon_ns:
             return not (self.state.running or self.state.waiting.size)
         if next_ns is not None and next_ns < self._horizon_ns:
             return False
         self._now_ns = max(self._now_ns, int(self._horizon_ns))
         return True
+
+    def _next_ns(self) -> int | None:
+        """When an idle instance has something to do."""
+        next_ns, wake_ns = self._agenda.next_ns(), self._wake_ns
+        return next_ns if wake_ns is None else min(wake_ns, wake_ns if next_ns is None else next_ns)
 
     def _collect(self, until_ns: float) -> None:
         """Everything that happens by then, or until the step in flight ends. Who comes or gives up
@@ -137,8 +147,7 @@ class Engine:
 
     def _add(self, request: Request) -> None:
         reason = refusal(request, self.state.config)
-        self.instance.add(request, reason)
-        if reason is not None:
+        if not self.instance.add(request, reason):
             self._ended((request,))
         elif request.spec.abort is not None:
             self._agenda.add(round(request.spec.abort * NANOSECONDS), GIVES_UP, request)
@@ -150,15 +159,28 @@ class Engine:
         next_ns = self._agenda.next_ns()
         until_ns = self._horizon_ns if next_ns is None else min(next_ns, self._horizon_ns)
         end_ns = self.instance.begin(self._now_ns, until_ns)
+        self._wake_ns = None
+        if self.state.sheds:
+            self._ended(self.state.sheds)
         if end_ns is not None:
-            self._busy, self._idle_steps = True, 0
+            self._busy, self._idle_steps, self._wakes = True, 0, 0
             self._agenda.add(end_ns, STEP_ENDS)
-        elif next_ns is not None:
+        else:
+            self._idle()
+
+    def _idle(self) -> None:
+        """Nothing was granted: is there an event to come, or a time that the policy names?"""
+        self._wake_ns = self.instance.wake_ns
+        if self._wake_ns is not None:
+            self._idle_steps, self._wakes = 0, self._wakes + 1
+            if self._wakes > MOST_WAKES:
+                raise _no_progress(self.state, f"{MOST_WAKES:,} times wake_at brought no grant")
+        elif self._agenda.next_ns() is not None:
             self._idle_steps = 0
         elif self.state.running or self.state.waiting.size:
             self._idle_steps += 1
             if self._idle_steps >= 2:
-                raise _no_progress(self.state)
+                raise _no_progress(self.state, _NOTHING_TO_COME)
 
     def counts(self) -> dict[str, int]:
         """Where everyone is; `submitted` is the sum of all others, at every step."""
@@ -192,16 +214,18 @@ class Engine:
         self.recorder.prefix_hits = state.kv.prefix_hits
 
 
-def _no_progress(state: SchedulerState) -> NoProgress:
+_NOTHING_TO_COME = "two steps in a row granted nothing and nothing is to come"
+
+
+def _no_progress(state: SchedulerState, why: str) -> NoProgress:
     oldest: Request = min(
         (*state.running, *state.waiting.ordered()), key=lambda r: (r.arrival_ns, r.submitted_seq)
     )
     doing = "waits" if oldest.state is not RequestState.RUNNING else "runs"
     return NoProgress(
-        f"two steps in a row granted nothing and nothing is to come, at step {state.step}, time "
-        f"{state.now_ns / NANOSECONDS:.9g} s: the oldest request {oldest.id!r} {doing} with "
-        f"{oldest.computed} of {oldest.known} tokens computed; {state.kv.free_blocks} of "
-        f"{state.kv.num_blocks} blocks and {state.kv.free_host_blocks} of "
-        f"{state.kv.num_host_blocks} host blocks are free, {len(state.running)} requests run and "
-        f"{state.waiting.size} wait"
+        f"{why}, at step {state.step}, time {state.now_ns / NANOSECONDS:.9g} s: the oldest "
+        f"request {oldest.id!r} {doing} with {oldest.computed} of {oldest.known} tokens computed; "
+        f"{state.kv.free_blocks} of {state.kv.num_blocks} blocks and "
+        f"{state.kv.free_host_blocks} of {state.kv.num_host_blocks} host blocks are free, "
+        f"{len(state.running)} requests run and {state.waiting.size} wait"
     )

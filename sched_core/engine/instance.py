@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sched_core.config import EngineConfig
 from sched_core.engine.leap import leap, may_leap
+from sched_core.engine.wake import wake_ns
 from sched_core.errors import SchedfwError
 from sched_core.execution.executor import Executor, modelled, steps_of
 from sched_core.execution.load import StepLoad
@@ -15,7 +16,7 @@ from sched_core.execution.step_record import StepRecord, Watcher, refuse_non_wat
 from sched_core.limits import MAX_NS, MAX_SECONDS, NANOSECONDS
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.stack import Policy
-from sched_core.request import Request
+from sched_core.request import Request, RequestState
 from sched_core.scheduler import completion
 from sched_core.scheduler.scheduler import Scheduler
 from sched_core.scheduler.state import SchedulerState
@@ -61,18 +62,18 @@ class Instance:
         self._start_ns = 0
         self._step_ns = NANOSECONDS
         """About what a step takes."""
-        self._rejected: dict[str, str] = {}
+        self.wake_ns: int | None = None
+        """When the policy wants to be asked again."""
         for watcher in watchers:
             watcher.started(config, executor.costs)
 
     # -- who comes and goes ---------------------------------------------------------------------
 
-    def add(self, request: Request, refusal: str | None) -> None:
-        """Take in a request at its arrival, between two steps."""
+    def add(self, request: Request, refusal: str | None) -> bool:
+        """Take in a request at its arrival, between two steps; False if it was rejected."""
         self.state.now_ns = request.arrival_ns
         self.scheduler.add(request, refusal)
-        if refusal is not None and self._watchers:
-            self._rejected[request.id] = refusal
+        return request.state is not RequestState.REJECTED
 
     def abort(self, request: Request, now_ns: int) -> None:
         """Let a request go whose client has given up, between two steps."""
@@ -83,14 +84,20 @@ class Instance:
 
     def begin(self, now_ns: int, until_ns: float) -> int | None:
         """Begin a step at `now_ns`, or a leap: steps that are alike, of which all but the last end
-        before `until_ns`.
+        before `until_ns`, or before the policy wants to be asked.
 
         Returns when the last one ends; None if nothing at all could be granted.
         """
         self._start_ns = self.state.now_ns = now_ns
-        self._leapt = self._leaps and may_leap(self.state) and self._leap(until_ns)
-        if not self._leapt and not self._one_step(now_ns):
-            return None
+        if self.state.sheds:
+            self.state.sheds = []
+        wakes = self.wake_ns is not None and self.wake_ns <= now_ns
+        self._leapt = self._leaps and not wakes and may_leap(self.state) and self._leap(until_ns)
+        if not self._leapt:
+            begun = self._one_step(now_ns)
+            self.wake_ns = wake_ns(self.state)
+            if not begun:
+                return None
         return self.state.now_ns + self._durations[-1]
 
     def end(self) -> Sequence[Request]:
@@ -103,10 +110,15 @@ class Instance:
             finished = self.scheduler.complete(end_ns)
         if self._watchers:
             self._tell(finished)
+        if state.rejected:
+            state.rejected = {}
         return finished
 
     def _leap(self, until_ns: float) -> bool:
         state = self.state
+        self.wake_ns = wake_ns(state)
+        if self.wake_ns is not None:
+            until_ns = min(until_ns, self.wake_ns)
         durations = leap(state, self.recorder, self._prices, until_ns, self._step_ns)
         if not durations:
             return False
@@ -177,7 +189,7 @@ class Instance:
             plan,
             tuple(self._durations),
             tuple(request.id for request in finished),
-            self._rejected,
+            state.rejected,
             len(state.running),
             state.waiting.size,
             state.kv.free_blocks,
@@ -185,6 +197,5 @@ class Instance:
             tuple(r.id for r in state.running) if queues else None,
             tuple(r.id for r in state.waiting.ordered()) if queues else None,
         )
-        self._rejected = {}
         for watcher in self._watchers:
             watcher.stepped(record)

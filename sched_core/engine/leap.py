@@ -23,13 +23,19 @@ def may_leap(state: SchedulerState) -> bool:
     """Are the coming steps decodes of all that run, and can nobody join meanwhile?
 
     Whom the last step could not admit stays out: decodes take memory and give none back, and no
-    seat comes free before one of them ends.
+    seat comes free before one of them ends, unless somebody may be asked to yield one. Who may be
+    rejected meanwhile is asked in every step.
     """
     size = state.lockstep.size
     return (
         0 < size <= state.config.max_num_batched_tokens
         and not state.alone
-        and (not state.waiting.size or state.nobody_joins or size >= state.seats)
+        and state.nobody_is_taken
+        and (
+            not state.waiting.size
+            or state.nobody_joins
+            or (size >= state.seats and not (state.seats_yield or state.may_shed))
+        )
     )
 
 

@@ -56,7 +56,8 @@ class Preemption(NamedTuple):
     """Who lost its place, for whom, and which component said so ("default" is the engine)."""
 
     victim: str
-    beneficiary: str
+    beneficiary: str | None
+    """None where a policy took the victim out for nobody in particular."""
     mode: PreemptMode
     """What happened, after any fall-back."""
     chosen_by: str

@@ -76,6 +76,8 @@ class Cell:
                 num_blocks=engine.state.kv.num_blocks,
                 block_bytes=self.block_bytes,
                 goodput=self.scenario.goodput,
+                window=self.scenario.window,
+                max_concurrency=workload.max_concurrency,
             ),
             recorder=recorder,
         )

@@ -40,6 +40,8 @@ def key(scenario: Scenario, files: Mapping[str, str]) -> str:
             "seed": scenario.seed,
             "horizon": scenario.horizon,
             "goodput": dict(scenario.goodput),
+            "warmup": scenario.warmup,
+            "drain": scenario.drain,
         }
     )
 

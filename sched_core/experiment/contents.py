@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from sched_core import streams
 from sched_core.catalogue.entries import find
 from sched_core.catalogue.given import Given
 from sched_core.catalogue.plugin import SINGULAR, Plugin
@@ -57,8 +58,14 @@ def of_files(scenario: Scenario, policies: Iterable[PolicySpec]) -> dict[str, st
     """The digest of every file that the scenario or one of `policies` names, by its path as
     given; of a component's file as it was loaded, with its neighbours."""
     found = _all_parts(scenario, policies)
-    named = {path: _digest(Path(path)) for path in sorted(set(_named_files(scenario, found)))}
+    named = {path: _digest(path) for path in sorted(set(_named_files(scenario, found)))}
     return named | _held(found)
+
+
+def once_only(files: Iterable[str]) -> list[str]:
+    """Those of them that another process cannot read: pipes, and the standard input."""
+    lost = [path for path in files if not streams.lasts(path) and not os.path.isdir(path)]
+    return [streams.called(path) for path in lost]
 
 
 def policy_files(policies: Iterable[PolicySpec]) -> dict[str, str | None]:
@@ -97,17 +104,23 @@ def _named_files(scenario: Scenario, found: Iterable[Part]) -> Iterator[str]:
         for name, value in part.parameters.items():
             if not isinstance(value, str | os.PathLike):
                 continue
-            if os.path.isfile(value) or (part.is_file(name) and os.path.isdir(value)):
-                yield os.fspath(value)
+            path = os.fspath(value)
+            if os.path.isfile(path) or (part.is_file(name) and _can_be_read(path)):
+                yield path
     if scenario.model is not None and os.path.exists(scenario.model):
         yield scenario.model
 
 
-def _digest(path: Path) -> str:
+def _can_be_read(path: str) -> bool:
+    return path == streams.STDIN or os.path.exists(path)
+
+
+def _digest(name: str) -> str:
     """That of a file's bytes, or of a folder's files: by name, each by its bytes or size."""
+    path = Path(name)
     try:
         if not path.is_dir():
-            return _of_bytes(path)
+            return _of_stream(name)
         files = sorted(file for file in path.iterdir() if file.is_file())
         return _of_all(
             (file.name, str(size) if (size := file.stat().st_size) > LARGE else _of_bytes(file))
@@ -115,6 +128,12 @@ def _digest(path: Path) -> str:
         )
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+
+
+def _of_stream(path: str) -> str:
+    """Also of a pipe, which is read once and kept."""
+    with streams.raw(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _of_bytes(path: Path) -> str:

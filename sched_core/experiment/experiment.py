@@ -8,6 +8,7 @@ from sched_core.errors import InputError
 from sched_core.execution.step_record import Watcher
 from sched_core.experiment import sending
 from sched_core.experiment.cell import Cell
+from sched_core.experiment.contents import once_only
 from sched_core.experiment.prepare import Prepared, prepare
 from sched_core.experiment.scenario import Scenario
 from sched_core.reports.report import Report, Result
@@ -54,6 +55,14 @@ def run_all(
     """Run all that was prepared in `jobs` processes; `on_result` is called in order."""
     if jobs != -1 and jobs < 1:
         raise InputError("out of range", field="jobs", value=jobs, expected="at least 1, or -1")
+    if jobs != 1 and (lost := once_only(prepared.cells[0].files)):
+        raise InputError(
+            "can be read once, and each process would read it",
+            file=lost[0],
+            field="jobs",
+            value=jobs,
+            expected="1, or a file in its place",
+        )
     results = []
     for result in _results(prepared, jobs):
         results.append(result)

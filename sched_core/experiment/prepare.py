@@ -86,6 +86,8 @@ class Prepared:
             "seeds": len(self.workloads),
             "horizon": scenario.horizon,
             "goodput": dict(scenario.goodput),
+            "warmup": scenario.warmup,
+            "drain": scenario.drain,
             "policy_files": contents.policy_files(cell.scenario.policy for cell in self.cells),
         }
 
@@ -192,8 +194,23 @@ def _workloads(scenario: Scenario, seeds: Iterable[int]) -> dict[int, Workload]:
         found = {seed: source.build(seed) for seed in seeds}
     for workload in found.values():
         _check_workload(workload, scenario)
+        _check_warmup(workload, scenario.warmup)
     check_classes(scenario.goodput, chain.from_iterable(w.requests for w in found.values()))
     return found
+
+
+def _check_warmup(workload: Workload, warmup: float) -> None:
+    """In a closed loop nobody knows before the run when the last request comes."""
+    arrivals = [request.arrival for request in workload.requests] if warmup else []
+    if not arrivals or workload.max_concurrency is not None:
+        return
+    if warmup > (last := max(arrivals) - min(arrivals)):
+        raise InputError(
+            "no request arrives after it",
+            field="warmup",
+            value=warmup,
+            expected=f"at most the {last:.12g} s between the first arrival and the last",
+        )
 
 
 def _check_workload(workload: Workload, scenario: Scenario) -> None:
@@ -211,5 +228,5 @@ def _described(named: str | Workload, workload: Workload) -> dict[str, Any]:
         "requests": len(workload.requests),
         "dropped": {why: count for why, count in workload.dropped.items() if count},
         **workload.description,
-        **further_of(workload),
+        **further_of(workload.requests),
     }

@@ -13,17 +13,18 @@ from sched_core.catalogue.configure import configure
 from sched_core.catalogue.specs import PolicySpec, policy_spec, seen_from
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
-from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, refuse, text
+from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, flag, refuse, text
 from sched_core.metrics.goodput import check_goodput
+from sched_core.metrics.window import Window
 from sched_core.workload import listed as listed_requests
 from sched_core.workload.source import Workload
 
 DEFAULT_POLICY = "schedfw/fcfs"
 DEFAULT_HARDWARE = "schedfw/a100"
 DEFAULT_MODEL = "llama-3.1-8b"
-DEFAULT_WORKLOAD = "schedfw/poisson:prompt_len=50..3000:output_len=50..1000"
-"""With the default hardware and model: a queue, a full pool and preemptions. The distribution is
-named, so that nothing that is installed can make a default ambiguous."""
+DEFAULT_WORKLOAD = "schedfw/poisson"
+"""The generator's own defaults, so that naming one of its parameters changes that one. The
+distribution is named, so that nothing that is installed can make a default ambiguous."""
 ONE_STEP_A_SECOND = "schedfw/constant:step=1"
 """The hardware of a file that counts arrivals in steps."""
 
@@ -70,6 +71,15 @@ class Scenario:
     )
     """Limits in milliseconds by metric (`ttft`, `tpot`, `e2el`), as vLLM's `--goodput`; `ttft@0` or
     `ttft@gold` is one for a priority or a tenant."""
+    warmup: float = attrs.field(default=0.0, validator=SECONDS)
+    """Seconds after the first arrival whose requests are served and left out of the figures."""
+    drain: bool = attrs.field(default=False, validator=flag)
+    """Is what happens after the last arrival left out of the rates? See `metrics.window`."""
+
+    @property
+    def window(self) -> Window:
+        """Which part of the run its figures are about."""
+        return Window(warmup=self.warmup, drain=self.drain)
 
 
 @attrs.frozen(kw_only=True)
@@ -84,6 +94,8 @@ class _File:
     seed: int = 0
     horizon: float | None = None
     goodput: dict[str, float] = attrs.field(factory=dict)
+    warmup: float = 0.0
+    drain: bool = False
 
 
 def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenario:
@@ -134,6 +146,8 @@ def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
             seed=file.seed,
             horizon=file.horizon,
             goodput=file.goodput,
+            warmup=file.warmup,
+            drain=file.drain,
         )
     except UsageError as error:
         raise InputError(f"{where}: {error}") from None
@@ -151,4 +165,4 @@ def _workload(requests: Any, where: str) -> str | Workload:
             expected='a list of requests, or {"workload": "NAME:key=value"}',
         )
     specs = listed_requests.parse(requests, "requests")
-    return Workload(specs, description={"kind": "listed", "path": where})
+    return Workload(specs, description={"kind": "listed", "path": where}).with_chains()

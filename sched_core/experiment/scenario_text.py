@@ -23,6 +23,8 @@ def document(scenario: Scenario, policy: str | None) -> dict[str, Any]:
         "hardware": scenario.hardware,
         "seed": scenario.seed,
         "horizon": scenario.horizon,
+        "warmup": scenario.warmup,
+        "drain": scenario.drain,
         "config": _changed(scenario.config, attrs.fields(EngineConfig)),
         "requests": [listed_request(spec) for spec in scenario.workload.requests],
     }

@@ -53,7 +53,8 @@ def own_limits(recorder: Recorder, rows: Columns) -> Limits:
     place = {number: row for row, number in enumerate(rows["submitted_seq"].tolist())}
     limits = np.full((len(SLOS), len(place)), np.nan)
     for number, asked in recorder.slos.items():
-        limits[:, place[number]] = [np.nan if s is None else s * NANOSECONDS for s in asked]
+        if number in place:
+            limits[:, place[number]] = [np.nan if s is None else s * NANOSECONDS for s in asked]
     return {name.removesuffix("_slo"): limits[index] for index, name in enumerate(SLOS)}
 
 

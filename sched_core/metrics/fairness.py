@@ -19,14 +19,16 @@ def fairness(
     times: Mapping[str, Floats],
     marks: Mapping[str, Attained],
 ) -> dict[str, Any]:
-    """Figures per tenant and per priority, shares of `marks` included, and two figures between
-    the tenants.
+    """Figures per tenant and per priority, shares of `marks` included, and two between the
+    tenants' speeds.
 
     `speed` is the output tokens per second that a group's requests spent in the system, from
     arrival to the end or the horizon: what its users see, and what it loses by waiting. (Tokens
     per second of the run would be the same for every policy that finishes everything.)
-    `fairness` holds Jain's index of the tenants' speeds, and the largest over the smallest; both
-    are None with fewer than two tenants that were in the system.
+    `tenant_speeds` holds Jain's index of the tenants' speeds, and the largest over the smallest;
+    both are None with fewer than two tenants that were in the system. Neither is fairness as the
+    field means it, which is of the service that backlogged tenants get: where all wait in one
+    queue their speeds are alike, however unlike their shares.
     """
     stay = _time_in_system(rows, recorder.end_ns)
     names = {index: name for name, index in recorder.tenants.items()}
@@ -40,7 +42,7 @@ def fairness(
     }
     speeds = [group["speed"] for group in tenants.values() if group["speed"] is not None]
     between = {"jain": jain(speeds), "max_over_min": _spread(speeds)}
-    return {"fairness": between, "tenants": tenants, "priorities": priorities}
+    return {"tenant_speeds": between, "tenants": tenants, "priorities": priorities}
 
 
 def _time_in_system(rows: Columns, end_ns: int) -> Floats:

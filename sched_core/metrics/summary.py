@@ -27,7 +27,9 @@ from sched_core.metrics.latency import (
     latencies,
     reached,
 )
+from sched_core.metrics.load import load
 from sched_core.metrics.recorder import STATES, Recorder
+from sched_core.metrics.window import WHOLE, Window
 from sched_core.request import RequestState
 
 
@@ -37,39 +39,56 @@ def summarize(
     num_blocks: int,
     block_bytes: int = 0,
     goodput: Mapping[str, float] | None = None,
+    window: Window = WHOLE,
+    max_concurrency: int | None = None,
 ) -> dict[str, Any]:
     """The figures of one run, as plain JSON values.
 
     `num_blocks` is the pool's size, `block_bytes` that of one block (0: unknown), `goodput` the
-    limits in milliseconds per name of GOODPUT_METRICS, for everyone or `@` a class.
+    limits in milliseconds per name of GOODPUT_METRICS, for everyone or `@` a class,
+    `max_concurrency` that of a closed loop. Counts, latencies and classes are of the requests that
+    arrive in `window`, rates of those that finish in it; steps, work and memory are of the whole
+    run.
 
-    `itl` pools the gaps of all requests, of aborted and unfinished ones too.
+    `itl` pools the gaps of all requests, of aborted and unfinished ones too; with a warm-up it is
+    not defined, since the gaps are kept without a time.
     """
-    rows = recorder.columns()
+    run = recorder.columns()
+    rows, ending = _part(run, window.arriving(run)), _part(run, window.ending(run))
     times = latencies(rows)
     finished = in_state(rows, RequestState.FINISHED)
-    makespan = _makespan(rows, finished)
-    own = own_limits(recorder, rows)
+    seconds, own = window.seconds(run), own_limits(recorder, rows)
+    limits = limits_of_run(goodput or {}, recorder, rows)
     marks = {
-        "slo_attainment": attained(times, rows, limits_of_run(goodput or {}, recorder, rows)),
+        "slo_attainment": attained(times, rows, limits),
         "own_slo_attainment": attained(times, rows, own),
     }
+    in_time = attained(
+        latencies(ending), ending, limits_of_run(goodput or {}, recorder, ending)
+    ).good
     return {
         **_counts(rows),
+        "left_out": len(run["state"]) - len(rows["state"]),
         "steps": recorder.steps,
-        "makespan": makespan,
+        "makespan": _makespan(run),
+        "measured": seconds,
         **{
             name: describe(np.where(finished, times[name], np.nan))
             for name in ("ttft", "tpot", "e2el", "queue_time")
         },
-        "itl": describe(*recorder.gap_histogram()),
-        **_throughput(rows, finished, makespan),
-        **_goodput(marks["slo_attainment"], makespan, bool(goodput)),
+        "itl": describe(np.array([])) if window.warmup else describe(*recorder.gap_histogram()),
+        **_throughput(ending, seconds),
+        **_goodput(marks["slo_attainment"], in_time, seconds, asked=bool(goodput)),
         "own_slo": own_slo(times, rows, own),
+        "load": load(run, max_concurrency),
         **_work(recorder, block_bytes),
         **_occupancy(recorder, num_blocks),
         **fairness(recorder, rows, times, marks),
     }
+
+
+def _part(rows: Columns, chosen: NDArray[np.bool_]) -> Columns:
+    return {name: column[chosen] for name, column in rows.items()}
 
 
 def _counts(rows: Columns) -> dict[str, int]:
@@ -81,35 +100,36 @@ def _counts(rows: Columns) -> dict[str, int]:
     return {"submitted": submitted, **counts, "unfinished": submitted - sum(counts.values())}
 
 
-def _makespan(rows: Columns, finished: NDArray[np.bool_]) -> float | None:
+def _makespan(rows: Columns) -> float | None:
     """First arrival to last completion, in seconds: the duration of vLLM's benchmark."""
+    finished = in_state(rows, RequestState.FINISHED)
     if not finished.any():
         return None
     span = rows["finish_ns"][finished].max() - rows["arrival_ns"].min()
     return int(span) / NANOSECONDS
 
 
-def _throughput(
-    rows: Columns, finished: NDArray[np.bool_], makespan: float | None
-) -> dict[str, float | None]:
-    """Finished requests and their tokens per second of the makespan; a token counts once."""
-    output = int(rows["output_tokens"][finished].sum())
-    prompt = int(rows["prompt_len"][finished].sum())
+def _throughput(ending: Columns, seconds: float | None) -> dict[str, float | None]:
+    """Requests that finish and their tokens per second measured; a token counts once."""
+    output, prompt = int(ending["output_tokens"].sum()), int(ending["prompt_len"].sum())
     return {
-        "request_throughput": _ratio(int(finished.sum()), makespan),
-        "output_throughput": _ratio(output, makespan),
-        "total_token_throughput": _ratio(prompt + output, makespan),
+        "request_throughput": _ratio(len(ending["state"]), seconds),
+        "output_throughput": _ratio(output, seconds),
+        "total_token_throughput": _ratio(prompt + output, seconds),
     }
 
 
-def _goodput(marks: Attained, makespan: float | None, asked: bool) -> dict[str, Any]:
-    """Requests within all limits: per second, and as a share of those sent (SGLang)."""
+def _goodput(
+    marks: Attained, in_time: NDArray[np.bool_], seconds: float | None, *, asked: bool
+) -> dict[str, Any]:
+    """Requests within all limits: per second, of those that end `in_time`, and as a share of those
+    sent (SGLang)."""
     if not asked:
         return {"good": None, "request_goodput": None, "slo_attainment": None}
     count = int(marks.good.sum())
     return {
         "good": count,
-        "request_goodput": _ratio(count, makespan),
+        "request_goodput": _ratio(int(in_time.sum()), seconds),
         "slo_attainment": _ratio(count, int(marks.counted.sum())),
     }
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from sched_core.errors import PolicyError
+from sched_core.limits import MAX_SECONDS
 from sched_core.policy.views import Host, RequestView
+from sched_core.request import Key
 
 
 class Answers:
@@ -19,17 +21,28 @@ class Answers:
         self.host: Host
         """Set before the first question."""
 
-    def number(self, hook: str, component: str, answer: object) -> float:
+    def number(
+        self, hook: str, component: str, answer: object, expected: str = "a finite number"
+    ) -> float:
         """A finite number."""
         if isinstance(answer, bool) or not isinstance(answer, (int, float, Real)):
-            self.refuse(hook, component, "not a number", answer, "a finite number")
+            self.refuse(hook, component, "not a number", answer, expected)
         try:
             number = float(answer)
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            self.refuse(hook, component, "not a finite number", answer, "a finite number")
+            self.refuse(hook, component, "not a finite number", answer, expected)
         return number
+
+    def key(self, hook: str, component: str, answer: object) -> Key:
+        """A finite number, or a tuple of some."""
+        expected = "a finite number, or a tuple of finite numbers"
+        if not isinstance(answer, tuple):
+            return self.number(hook, component, answer, expected)
+        if not answer:
+            self.refuse(hook, component, "an empty tuple", answer, expected)
+        return tuple(self.number(hook, component, part, expected) for part in answer)
 
     def count(self, hook: str, component: str, answer: object) -> int:
         """An integer >= 0; 2.0 counts as one."""
@@ -37,6 +50,14 @@ class Answers:
         if number < 0 or number != int(number):
             self.refuse(hook, component, "not a count", answer, "an integer >= 0")
         return int(number)
+
+    def time(self, hook: str, component: str, answer: object) -> float:
+        """Seconds within the longest run; the past is none of it, and no fault."""
+        seconds = self.number(hook, component, answer)
+        if seconds > MAX_SECONDS:
+            expected = f"at most {MAX_SECONDS} s, or None for never"
+            self.refuse(hook, component, "beyond the longest run", answer, expected)
+        return seconds
 
     def request(self, hook: str, component: str, answer: object, expected: str) -> RequestView:
         """The view of a request of this run."""

@@ -24,7 +24,15 @@ ADMISSION_HOOKS = (
     "reserve_blocks",
     "chunk_size",
     "select_victim",
+    "reject_request",
 )
+
+YIELDS_TO = ("running", "anyone")
+"""For whom a component's `select_victim` may name somebody: requests that run, or waiting ones
+too."""
+
+PREEMPTION_MOVES = ("event", "time")
+"""When the answer of `select_preemptions` changes: likewise."""
 
 EVERY_STEP = ("order_running", "step_budget")
 """Hooks that are asked in every step, so that none can be leapt over."""
@@ -42,6 +50,8 @@ class Declarations:
     """Is nobody asked or told in every step? (`coarse = True`: told of many steps at once.)"""
     may_leap_past_waiting: bool
     """And does a request that cannot be admitted stay so while others only decode?"""
+    yields_to_waiting: bool
+    """May a running request lose its place for one that waits?"""
     starves: Mapping[str, str]
     """Component -> whom it may leave waiting for ever (`starves = "long requests"`)."""
 
@@ -51,15 +61,22 @@ class Declarations:
         parts = dict(components)
         moves = _restless(parts, hooks, ["effective_priority"], "priority_moves", MOVES)
         admission = _restless(parts, hooks, ADMISSION_HOOKS, "admission_moves", ADMISSION_MOVES)
+        yields_to = _restless(parts, hooks, ["select_victim"], "yields_to", YIELDS_TO)
+        preemption = _restless(
+            parts, hooks, ["select_preemptions"], "preemption_moves", PREEMPTION_MOVES
+        )
         told = (parts[name] for name in hooks["tokens_computed"].components)
-        leaps = not any(hooks[name] for name in EVERY_STEP) and all(
-            getattr(part, "coarse", False) for part in told
+        leaps = (
+            not any(hooks[name] for name in EVERY_STEP)
+            and preemption == "event"
+            and all(getattr(part, "coarse", False) for part in told)
         )
         return cls(
             frozenset(name for name, part in components if getattr(part, "oracle", False)),
             moves,
             leaps,
             leaps and moves in KEPT and admission == "event",
+            yields_to == "anyone",
             dict(_starving(components)),
         )
 

@@ -20,6 +20,7 @@ import pluggy
 
 from sched_core.execution.plan import PreemptMode
 from sched_core.policy.views import RequestView, SchedulerView
+from sched_core.request import Key
 
 PROJECT = "schedfw"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -40,17 +41,19 @@ class Decisions:
     """Questions: the leftmost component with an opinion decides."""
 
     @hookspec(firstresult=True)
-    def effective_priority(self, request: RequestView, now: float) -> float | None:
+    def effective_priority(self, request: RequestView, now: float) -> Key | None:
         """Who goes first? Orders the waiting queue and, by default, picks the victim.
 
         Arguments: `request`; `now` in seconds.
-        Answer: a finite number, lower is served first; ties go by arrival, then submission.
+        Answer: a finite number, or a tuple of such numbers, as many for every request of a run;
+        lower is served first, of tuples by the first number that differs. Ties go by arrival, then
+        submission.
         On None: 0 for everyone, which is first come, first served.
         Called: as the class attribute `priority_moves` says: "static" once whenever the request
         enters the queue; "clock" likewise, with `now` 0 for everyone, where time moves all keys
         alike; "event" again after something happened to it or to its tenant, "time"
-        (the default) again and again; both when admission begins to scan the queue, which a step
-        without budget or seats left does not do.
+        (the default) again and again; both when admission begins to scan the queue, in the steps
+        in which `select_admissions` is called.
 
             @hookimpl
             def effective_priority(self, request):
@@ -68,11 +71,12 @@ class Decisions:
         run, since nobody comes back to it once the seats or the budget are used up or a request
         did not fit: note before the `yield`, or in `request_admitted`, whose turn is next.
         On None: `view.waiting` in order, so the head blocks those behind it, as in vLLM.
-        Called: in every step that preempted nobody, has budget and seats left, and has waiters. As
-        the class attribute `admission_moves` says: "event" lets the engine leave it out while
-        nobody comes or goes, no memory comes free and the others only decode; "time" (the default)
-        does not. It speaks for `can_admit`, `reserve_blocks`, `chunk_size` and `select_victim` of
-        the component too.
+        Called: in every step that preempted nobody so far, has waiters, budget left, and a seat, or
+        somebody whom `select_victim` may name for a seat: without a seat none of them `fits`, and
+        who is yielded all the same asks for one. As the class attribute `admission_moves` says:
+        "event" lets the engine leave it out while nobody comes or goes, no memory comes free and
+        the others only decode; "time" (the default) does not. It speaks for `can_admit`,
+        `reserve_blocks`, `chunk_size` and `select_victim` of the component too.
 
             @hookimpl
             def select_admissions(self, view):
@@ -98,20 +102,45 @@ class Decisions:
     def select_victim(
         self, view: SchedulerView, beneficiary: RequestView
     ) -> "RequestView | _NoVictim | None":
-        """Whose memory is taken when blocks are short?
+        """Whose place is taken when blocks, or seats, are short?
 
-        Arguments: `view`; `beneficiary`, the request that lacks blocks. It is running
-        (`beneficiary.is_running`) or a waiting one that was chosen for admission.
+        Arguments: `view`; `beneficiary`, the request that lacks blocks or a seat, as
+        `beneficiary.lacks` says. It is running (`beneficiary.is_running`) and lacks blocks, or a
+        waiting one that was chosen for admission.
         Answer: a running request, which may be the beneficiary itself, or NO_VICTIM: a running
         beneficiary then stalls for this step, a waiting one is not admitted.
         On None: for a running beneficiary the one with the worst effective priority, then the
         latest arrival; for a waiting one nobody, as in vLLM.
-        Called: again until the beneficiary fits or was itself the victim.
+        Called: again until the beneficiary fits or was itself the victim; for a waiting one first
+        until it has a seat, then until it has blocks. A step without budget left, and a static or
+        padded batch, ask for no seat. A component with the class attribute `yields_to = "running"`
+        says that it names nobody for those that wait; where all components say so, it is not asked
+        for them.
 
             @hookimpl
             def select_victim(self, view, beneficiary):
                 if beneficiary.is_running:
                     return max(view.victims, key=lambda request: request.num_blocks)
+        """
+
+    @hookspec(firstresult=True)
+    def select_preemptions(self, view: SchedulerView) -> Iterable[RequestView] | None:
+        """Who loses its place now, whether or not anything is short?
+
+        Arguments: `view`, before anything is granted.
+        Answer: requests of `view.running`, each at most once. They lose their places together,
+        once all are named, in the mode of `choose_preempt_mode`, for the benefit of nobody in
+        particular: their blocks and seats are free at once, for whoever is admitted in this step.
+        They themselves are passed over until the next one.
+        On None: nobody.
+        Called: at the start of every step with something running, which gives up the fast path
+        for undisturbed decodes. As the class attribute `preemption_moves` says: "event" lets the
+        engine leave it out while nobody comes or goes and all that run only decode, until the time
+        that `wake_at` names; "time" (the default) does not.
+
+            @hookimpl
+            def select_preemptions(self, view):
+                return [r for r in view.running if view.waiting and view.step % 32 == 31]
         """
 
     @hookspec(firstresult=True)
@@ -204,6 +233,43 @@ class Decisions:
             @hookimpl
             def step_budget(self, view):
                 return 512 if view.running else 2048
+        """
+
+    @hookspec(firstresult=True)
+    def reject_request(self, view: SchedulerView, request: RequestView) -> str | None:
+        """Shall this request be turned away, rather than served too late?
+
+        Arguments: `view`; `request`, which waits and has never run.
+        Answer: the reason, a text: the request is rejected at once, and counted so. It is in no
+        statistic of latencies, and no request that met its limits.
+        On None: it is kept.
+        Called: when it arrives, before it is in the queue; then, in every step that preempted
+        nobody so far, for the head of `view.waiting`, again for the next one where that is
+        rejected, and for any other request before it is offered a place; for each once a step.
+        Never for one that lost its place: what it emitted was sent. `admission_moves` speaks for
+        it too: without "event" decodes are not run many at a time while anybody waits.
+
+            @hookimpl
+            def reject_request(self, view, request):
+                return "waited 60 s" if view.now - request.arrival > 60 else None
+        """
+
+    @hookspec
+    def wake_at(self, view: SchedulerView) -> float | None:
+        """When is there something to decide again, if nothing else happens before?
+
+        Arguments: `view`, of the step that has just been decided.
+        Answer: seconds on the clock of `view.now`. A step is decided then, or when the one in
+        flight ends; a time that is not to come any more counts as None.
+        On None: no step is decided while nothing can be granted and nobody comes. Of several
+        components that name a time, the earliest counts.
+        Called: after every step that is decided, also one that granted nothing, while anybody
+        waits or runs, and before many decode steps are run at once, which the time named ends. So
+        `admission_moves = "event"` holds for answers that change at that time.
+
+            @hookimpl
+            def wake_at(self, view):
+                return 10.0 if view.waiting else None
         """
 
 

@@ -12,7 +12,7 @@ from sched_core.policy.binding import Hook, bind
 from sched_core.policy.declarations import Declarations
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE
 from sched_core.policy.views import Host, RequestView
-from sched_core.request import WAITING_STATES
+from sched_core.request import WAITING_STATES, Key
 
 _ADMITTED = "requests of view.waiting, each once"
 _ORDERED = "requests of view.running, each at most once"
@@ -35,6 +35,8 @@ class Policy:
         self.moves = self.declares.moves
         """How the waiting queue's key moves: one of `declarations.MOVES`."""
         self._answers = Answers(components)
+        self._width: int | None = None
+        """Numbers in a key that is a tuple; 0 where keys are numbers, None before the first."""
 
     @classmethod
     def from_spec(cls, spec: specs.PolicySpec) -> "Policy":
@@ -65,14 +67,24 @@ class Policy:
 
     # -- questions ------------------------------------------------------------------------------
 
-    def effective_priority(self, request: RequestView, now: float) -> float:
+    def effective_priority(self, request: RequestView, now: float) -> Key:
         """The queue's key; 0 where nobody has an opinion."""
         answer, who = self._ask(self.hooks["effective_priority"], request, now)
-        if type(answer) is float and isfinite(answer):
+        if type(answer) is float and self._width == 0 and isfinite(answer):
             return answer
-        if answer is None:
-            return 0.0
-        return self._answers.number("effective_priority", who, answer)
+        return self._key(who, answer)
+
+    def _key(self, who: str, answer: Any) -> Key:
+        """Keys are compared, so all of a run are numbers, or tuples of as many."""
+        key = self._answers.key("effective_priority", who, 0.0 if answer is None else answer)
+        width = len(key) if isinstance(key, tuple) else 0
+        if self._width is None:
+            self._width = width
+        if width != self._width:
+            before = f"a tuple of {self._width}" if self._width else "a number, as None is"
+            problem = "a key unlike those before"
+            self._answers.refuse("effective_priority", who, problem, answer, before)
+        return key
 
     def select_admissions(self, view: Any) -> tuple[Iterator[RequestView] | None, str]:
         """Waiting requests to admit, pulled one by one, and who chose them."""
@@ -106,6 +118,17 @@ class Policy:
             problem, expected = "this request cannot be preempted", "one of view.victims"
             self._answers.refuse("select_victim", who, problem, answer, expected)
         return victim, who
+
+    def select_preemptions(self, view: Any) -> tuple[list[RequestView], str]:
+        """Running requests that lose their place, and who named them."""
+        answer, who = self._ask(self.hooks["select_preemptions"], view)
+        if answer is None:
+            return [], who
+        named = list(self._answers.requests("select_preemptions", who, answer, _ORDERED))
+        for request in named:
+            if not self.host.may_be_preempted(request):
+                self._answers.refuse("select_preemptions", who, "not running", request, _ORDERED)
+        return named, who
 
     def choose_preempt_mode(self, view: Any, victim: RequestView) -> tuple[PreemptMode, str]:
         """RECOMPUTE unless a component says otherwise, and who said so."""
@@ -174,6 +197,24 @@ class Policy:
         if budget < 1:
             self._answers.refuse("step_budget", who, "no budget", answer, "at least 1 token")
         return min(budget, limit)
+
+    def reject_request(self, view: Any, request: RequestView) -> str | None:
+        """Why a request is turned away; None if it is not."""
+        answer, who = self._ask(self.hooks["reject_request"], view, request)
+        if answer is not None and not (isinstance(answer, str) and answer.strip()):
+            expected = "a text that says why, or None to keep the request"
+            self._answers.refuse("reject_request", who, "not a reason", answer, expected)
+        return answer
+
+    def wake_at(self, view: Any) -> float | None:
+        """The earliest time to come, in seconds, that a component names."""
+        hook, times = self.hooks["wake_at"], []
+        for who, call in hook.calls:
+            answer = self._call(hook, who, call, view)
+            if answer is not None:
+                hook.answered[who] = None
+                times.append(self._answers.time("wake_at", who, answer))
+        return min((time for time in times if time > self.host.now), default=None)
 
     # -- events ---------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ contracts: the engine's views fulfil them, and so may those of a real server.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sched_core.execution.load import StepLoad
 from sched_core.request import RequestState
@@ -113,6 +113,11 @@ class RequestView(Protocol):
         """Has it known tokens left to compute beyond one new decode token?"""
 
     @property
+    def lacks(self) -> Literal["blocks", "seat"] | None:
+        """What the beneficiary of `select_victim` lacks while that is asked: "seat" where as many
+        run as may, else "blocks"; None of any other request."""
+
+    @property
     def predicted_output(self) -> float | None:
         """Output tokens in all, as the stack's `predict_output` says; None without a predictor."""
 
@@ -121,7 +126,8 @@ class WaitingView(Protocol):
     """The waiting queue in order of effective priority, as of the last scan, read lazily.
 
     Keys that move are asked again when admission begins to scan the queue, which a step without
-    budget or seats left does not do; before that the order is that of an earlier step.
+    budget left, or without a seat for anybody, does not do; before that the order is that of an
+    earlier step.
 
     It may be iterated while requests leave it: the next one is always the one behind the last.
     """

@@ -73,8 +73,8 @@ FIGURES = (
     _share("kv_use.peak", "KV use peak"),
     _figure("waiting.mean", "queue length mean", "", "lower", 2),
     _figure("running.mean", "running mean", "", None, 2),
-    _figure("fairness.jain", "fairness (Jain)", "", "higher", 4),
-    _figure("fairness.max_over_min", "tenant speed max/min", "", "lower", 3),
+    _figure("tenant_speeds.jain", "Jain of tenants' speeds", "", None, 4),
+    _figure("tenant_speeds.max_over_min", "tenant speed max/min", "", None, 3),
 )
 """In the order of the table."""
 

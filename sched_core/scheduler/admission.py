@@ -6,34 +6,50 @@ from collections.abc import Iterable
 from sched_core.policy.declarations import KEPT
 from sched_core.request import Request, RequestState
 from sched_core.scheduler import notices, preemption
-from sched_core.scheduler.offer import Offer, has_room, is_open, offered, offered_less
+from sched_core.scheduler.offer import Offer, has_room, has_seat, is_open, offered, offered_less
 from sched_core.scheduler.plan_builder import PlanBuilder
+from sched_core.scheduler.shedding import shed, shed_heads
 from sched_core.scheduler.state import SchedulerState
 from sched_core.scheduler.views import request_of
 
 
 def admit(state: SchedulerState, builder: PlanBuilder) -> None:
     """Let requests join, in order, until one does not fit."""
+    head = shed_heads(state) if state.may_shed else None
+    if not state.waiting.size:
+        return
     batch = state.static_batch
     if batch is not None:
         if not batch.takes_in(state.running):
             return
         batch.open = True  # while it is filled; below it is settled whether it stays so
-    if is_open(state, builder):
-        for request in _candidates(state, builder):
-            if not _admit_one(state, builder, request) or not is_open(state, builder):
-                break
-        # in a step of decodes alone, with budget and seats left: the next ones will be no better
-        state.nobody_joins = (
-            state.policy.declares.may_leap_past_waiting
-            and not builder.preemptions
-            and not builder.grants
-            and is_open(state, builder)
-        )
-    elif batch is None or len(state.running) < state.seats:
-        return  # a spent budget leaves a static batch as it is
-    if batch is not None:  # only a spent budget leaves it open for the next step
-        batch.open = builder.budget_left <= 0 and len(state.running) < state.seats
+    opens = is_open(state, builder)
+    if opens:
+        _admit_each(state, builder, head)
+    if batch is None:
+        state.nobody_joins = (opens or state.may_shed) and _is_settled(state, builder)
+    elif opens or len(state.running) >= state.seats:  # a spent budget leaves it as it is,
+        batch.open = builder.budget_left <= 0 and len(state.running) < state.seats  # and open
+
+
+def _admit_each(state: SchedulerState, builder: PlanBuilder, head: Request | None) -> None:
+    """`head` has been asked already whether it shall be rejected."""
+    for request in _candidates(state, builder):
+        if request in builder.taken_out or (request is not head and shed(state, request)):
+            continue
+        if not _admit_one(state, builder, request) or not is_open(state, builder):
+            break
+
+
+def _is_settled(state: SchedulerState, builder: PlanBuilder) -> bool:
+    """Was this a step of decodes alone? With budget left the next ones will be no better."""
+    return (
+        state.policy.declares.may_leap_past_waiting
+        and not builder.preemptions
+        and not builder.grants
+        and not state.sheds
+        and builder.budget_left > 0
+    )
 
 
 def _candidates(state: SchedulerState, builder: PlanBuilder) -> Iterable[Request]:
@@ -78,7 +94,8 @@ def _admit_one(state: SchedulerState, builder: PlanBuilder, request: Request) ->
         return False
     if not offer.tokens:
         return True  # by its policy it shall not run now; those behind it may
-    while not has_room(state, request, offer):  # each victim may cost a hit as well
+    # each victim may cost a hit as well
+    while not (has_seat(state) and has_room(state, request, offer)):
         if preemption.preempt_for(state, builder, request) is None:
             return False
         offer = offered_less(state, request, offer)

@@ -89,7 +89,7 @@ def finish(state: SchedulerState, done: Sequence[Request]) -> None:
 
 def leave(state: SchedulerState, request: Request) -> None:
     """Take a request out of the running ones."""
-    state.nobody_joins = False
+    state.stir()
     if request.lockstep_since >= 0:
         state.lockstep.leave(request)
     else:

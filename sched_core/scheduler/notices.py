@@ -50,5 +50,7 @@ def end(
     request.finish_ns = state.now_ns
     request.end_wait(state.now_ns)
     state.recorder.ended(request)
+    if reason is not None and how is RequestState.REJECTED:
+        state.rejected[request.id] = reason
     state.ended_ids.append(request.id)
     tell(state, "request_finished", request)

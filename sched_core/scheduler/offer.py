@@ -21,10 +21,15 @@ class Offer(NamedTuple):
 
 
 def is_open(state: SchedulerState, builder: PlanBuilder) -> bool:
-    """Is there a token and a seat left for anybody who waits?"""
-    if builder.budget_left <= 0 or len(state.running) >= state.seats:
+    """Is there a token left for anybody who waits, and a seat, or somebody who may yield one?"""
+    if builder.budget_left <= 0 or not (state.seats_yield or has_seat(state)):
         return False
     return state.static_batch is None or state.static_batch.takes_in(state.running)
+
+
+def has_seat(state: SchedulerState) -> bool:
+    """Is there a seat left?"""
+    return len(state.running) < state.seats
 
 
 def offered(state: SchedulerState, builder: PlanBuilder, request: Request) -> Offer | None:
@@ -63,7 +68,7 @@ def has_room(state: SchedulerState, request: Request, offer: Offer) -> bool:
 
 def fits(state: SchedulerState, builder: PlanBuilder, request: Request) -> bool:
     """Would a waiting request be admitted now, without taking anyone's place?"""
-    if request.state not in WAITING_STATES or not is_open(state, builder):
+    if request.state not in WAITING_STATES or not is_open(state, builder) or not has_seat(state):
         return False
     offer = offered(state, builder, request)
     return offer is not None and offer.tokens > 0 and has_room(state, request, offer)

@@ -31,6 +31,7 @@ class PlanBuilder:
         "preemptions",
         "swapped_in",
         "swapped_out",
+        "taken_out",
     )
 
     def __init__(self, state: SchedulerState) -> None:
@@ -53,6 +54,8 @@ class PlanBuilder:
         """Who joined the batch in this step -> prefix tokens found in the cache."""
         self.admitted_by = NOBODY
         self.preemptions: list[Preemption] = []
+        self.taken_out: set[Request] = set()
+        """Of the victims, those that a policy took out before anybody was granted anything."""
         self.swapped_out: list[Swap] = []
         self.swapped_in: list[Swap] = []
 

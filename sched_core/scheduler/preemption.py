@@ -18,17 +18,31 @@ def preempt_for(
 
     By default nobody does for a waiting request, as in vLLM.
     """
+    waits = beneficiary.state is not RequestState.RUNNING
+    if waits and not state.policy.declares.yields_to_waiting:
+        return None
+    state.beneficiary = beneficiary
     answer, chosen_by = state.policy.select_victim(state.view, beneficiary.view)
+    state.beneficiary = None
     if answer is NO_VICTIM:
         return None
     if answer is not None:
         victim = request_of(answer)
-    elif beneficiary.state is RequestState.RUNNING:
-        victim = last_in_order(state)
-    else:
+    elif waits:
         return None
+    else:
+        victim = last_in_order(state)
     _preempt(state, builder, victim, beneficiary, chosen_by)
     return victim
+
+
+def take_out(state: SchedulerState, builder: PlanBuilder) -> None:
+    """Let those go whom the policy names at the start of a step, for nobody in particular."""
+    named, chosen_by = state.policy.select_preemptions(state.view)
+    for view in named:
+        victim = request_of(view)
+        builder.taken_out.add(victim)
+        _preempt(state, builder, victim, None, chosen_by)
 
 
 def last_in_order(state: SchedulerState) -> Request:
@@ -48,7 +62,7 @@ def _preempt(
     state: SchedulerState,
     builder: PlanBuilder,
     victim: Request,
-    beneficiary: Request,
+    beneficiary: Request | None,
     chosen_by: str,
 ) -> None:
     """Take a running request's place and memory; what it was granted in this step returns."""
@@ -65,6 +79,7 @@ def _preempt(
     victim.preemptions += 1
     victim.preempted_step = state.step
     victim.preempted_since_ns = state.now_ns
-    builder.preempt(Preemption(victim.id, beneficiary.id, mode, chosen_by, mode_by), swap)
-    state.waiting.add(victim)
+    gains = None if beneficiary is None else beneficiary.id
+    builder.preempt(Preemption(victim.id, gains, mode, chosen_by, mode_by), swap)
     notices.tell(state, "request_preempted", victim, mode)
+    state.waiting.add(victim)  # its key is asked when observers know

@@ -11,7 +11,7 @@ from sched_core.memory.kv_cache import KVCache
 from sched_core.metrics.recorder import Recorder
 from sched_core.policy.stack import Policy
 from sched_core.policy.views import RequestView, SchedulerView
-from sched_core.request import Request
+from sched_core.request import Key, Request
 from sched_core.scheduler.batching import StaticBatch, static_batch
 from sched_core.scheduler.lockstep import Lockstep
 from sched_core.scheduler.waiting import WaitingQueue
@@ -23,19 +23,26 @@ class SchedulerState:
     __slots__ = (
         "admissions",
         "alone",
+        "beneficiary",
         "config",
         "costs",
         "ended_ids",
         "kv",
         "lockstep",
+        "may_shed",
+        "may_take_out",
+        "nobody_is_taken",
         "nobody_joins",
         "now_ns",
         "policy",
         "recorder",
+        "rejected",
         "rng",
         "running",
         "running_views",
         "seats",
+        "seats_yield",
+        "sheds",
         "static_batch",
         "step",
         "touched_tenants",
@@ -53,6 +60,16 @@ class SchedulerState:
         assert config.num_gpu_blocks is not None
         self.config = config
         self.seats = config.seats
+        self.seats_yield = (
+            policy.declares.yields_to_waiting and config.batching == "continuous"
+        )  # a static batch keeps its members
+        """May somebody be asked to give up a seat?"""
+        self.may_take_out = "select_preemptions" in policy.uses
+        self.may_shed = "reject_request" in policy.uses
+        self.sheds: list[Request] = []
+        """Who waited and was rejected in this step."""
+        self.rejected: dict[str, str] = {}
+        """Id -> reason of those rejected since the last record."""
         self.watermark_blocks = int(config.watermark * (config.num_gpu_blocks + 1))
         """vLLM counts its null block, hence the + 1."""
         self.kv = KVCache(
@@ -74,16 +91,25 @@ class SchedulerState:
         self.lockstep = Lockstep(config.block_size)
         self.static_batch: StaticBatch | None = static_batch(config)
         """None in continuous batching."""
+        self.beneficiary: Request | None = None
+        """For whom somebody is being asked to yield."""
         self.admissions = 0
         """How often a request joined the batch."""
         self.nobody_joins = False
         """Does nobody that waits fit, and will nobody until somebody comes or goes?"""
+        self.nobody_is_taken = False
+        """Does the policy take nobody out, and will it take nobody until then?"""
         self.touched_tenants: set[str] = set()
         """Tenants to which something happened since the queue was last sorted anew."""
         self.ended_ids: list[str] = []
         """Who ended since the last plan."""
         self.step = 0
         self.now_ns = 0
+
+    def stir(self) -> None:
+        """Somebody came or went, or a step is decided anew."""
+        self.nobody_joins = False
+        self.nobody_is_taken = not self.may_take_out
 
     def num_blocks(self, request: Request) -> int:
         """Device blocks that a request holds, those counted only included."""
@@ -93,7 +119,7 @@ class SchedulerState:
         ahead = request.admitted_seq <= lockstep.grown_seq
         return self.kv.blocks_for(lockstep.computed(request) + ahead)
 
-    def _key(self) -> Callable[[Request], float] | None:
+    def _key(self) -> Callable[[Request], Key] | None:
         """How the queue asks for a key; None where nobody has an opinion."""
         if "effective_priority" not in self.policy.uses:
             return None

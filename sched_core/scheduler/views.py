@@ -6,7 +6,7 @@ Attributes that start with an underscore are not part of the contract.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sched_core.execution.load import StepLoad, decode_load
 from sched_core.limits import NANOSECONDS
@@ -94,6 +94,14 @@ class EngineRequestView:
     def is_prefill(self) -> bool:
         request = self._request
         return request.lockstep_since < 0 and lacks_prefill(request)
+
+    @property
+    def lacks(self) -> Literal["blocks", "seat"] | None:
+        request, state = self._request, self._state
+        if request is not state.beneficiary:
+            return None
+        seated = request.state is RequestState.RUNNING or offer.has_seat(state)
+        return "blocks" if seated else "seat"
 
     @property
     def predicted_output(self) -> float | None:

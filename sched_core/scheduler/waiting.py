@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from sortedcontainers import SortedList
 
-from sched_core.request import WAITING_STATES, Request
+from sched_core.request import WAITING_STATES, Key, Request
 
 
 class WaitingQueue:
@@ -16,7 +16,7 @@ class WaitingQueue:
 
     __slots__ = ("_entries", "_key", "_of_tenant", "size")
 
-    def __init__(self, key: Callable[[Request], float] | None, *, by_tenant: bool) -> None:
+    def __init__(self, key: Callable[[Request], Key] | None, *, by_tenant: bool) -> None:
         self._key = key
         self.size = 0
         """How many wait; `len` says the same, and takes longer."""

@@ -31,11 +31,14 @@ HOOKS: dict[str, tuple[str, Changes]] = {
     "select_admissions": ("left the order of the queue", lambda *_: False),  # as it is pulled
     "chunk_size": ("cut a chunk", lambda _, tokens, args: tokens < args[2]),
     "select_victim": ("chose another victim than the engine would", _another_victim),
+    "select_preemptions": ("named anybody", lambda _, named, args: bool(named)),
     "choose_preempt_mode": ("chose SWAP", lambda _, mode, args: mode is SWAP),
     "predict_output": ("predicted", lambda _, tokens, args: tokens is not None),
     "can_admit": ("refused anybody", lambda _, allowed, args: not allowed),
     "reserve_blocks": ("asked for blocks", lambda _, blocks, args: blocks is not None),
     "order_running": ("left the order of admission", _another_order),
+    "reject_request": ("rejected anybody", lambda _, reason, args: reason is not None),
+    "wake_at": ("named a time to come", lambda _, seconds, args: seconds is not None),
     "step_budget": ("cut the budget", lambda _, tokens, args: tokens < args[1]),
 }
 """Question -> what an answer does that changes something, and whether it is such an answer."""

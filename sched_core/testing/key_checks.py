@@ -1,6 +1,7 @@
 """Asks keys of waiting requests again where the engine, by `priority_moves`, need not."""
 
 from math import isclose
+from operator import sub
 from typing import NamedTuple
 
 import attrs
@@ -9,6 +10,7 @@ from sched_core.execution.step_record import StepRecord, Watcher
 from sched_core.experiment.scenario import Scenario
 from sched_core.policy.stack import Policy
 from sched_core.policy.views import RequestView
+from sched_core.request import Key
 from sched_core.scheduler.views import EngineHost
 from sched_core.testing.run import run_scenario
 
@@ -19,7 +21,7 @@ MUCH_LATER = 86_400.0
 class Asked(NamedTuple):
     """What was answered when a key was asked for."""
 
-    key: float
+    key: Key
     now: float
     """Seconds."""
     predictions: dict[str, float | None]
@@ -38,7 +40,7 @@ class AskingPolicy(Policy):
         self._asked: dict[str, Asked] = {}
         self._predictions: dict[str, float | None] | None = None
 
-    def effective_priority(self, request: RequestView, now: float) -> float:
+    def effective_priority(self, request: RequestView, now: float) -> Key:
         """As the engine asks it."""
         self._asked[request.id] = asked = self._ask_key(request, now, {})
         return asked.key
@@ -72,25 +74,44 @@ class AskingPolicy(Policy):
             if again.key != first.key:
                 return (
                     f"effective_priority, in {self._keys_from}, of {request.id} "
-                    f"is {first.key:.9g} at {first.now:.9g} s and {again.key:.9g} at {later:.9g} s"
+                    f"is {_shown(first.key)} at {first.now:.9g} s and {_shown(again.key)} "
+                    f"at {later:.9g} s"
                 )
         return None
 
     def drifted(self, request: RequestView, other: RequestView, now: float) -> str | None:
         """How the keys of two waiting requests have moved apart, which time should move alike."""
         asked = self._asked[request.id], self._asked[other.id]
-        first = asked[0].key - asked[1].key
+        first = _apart(asked[0].key, asked[1].key)
         for later in (now, now + MUCH_LATER):
-            keys = [
+            mine, its = (
                 self._ask_key(each, later, was.predictions).key
                 for each, was in zip((request, other), asked, strict=True)
-            ]
-            if not isclose(keys[0] - keys[1], first, rel_tol=1e-6, abs_tol=1e-6 * abs(keys[0])):
+            )
+            apart = _apart(mine, its)
+            if not all(map(_is_close, apart, first, _parts(mine))):
                 return (
-                    f"effective_priority, in {self._keys_from}, of {request.id} is {first:.9g} "
-                    f"above that of {other.id} at 0 s, and {keys[0] - keys[1]:.9g} at {later:.9g} s"
+                    f"effective_priority, in {self._keys_from}, of {request.id} is {_shown(first)} "
+                    f"above that of {other.id} at 0 s, and {_shown(apart)} at {later:.9g} s"
                 )
         return None
+
+
+def _parts(key: Key) -> tuple[float, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _apart(key: Key, other: Key) -> tuple[float, ...]:
+    return tuple(map(sub, _parts(key), _parts(other)))
+
+
+def _is_close(apart: float, first: float, key: float) -> bool:
+    return isclose(apart, first, rel_tol=1e-6, abs_tol=1e-6 * abs(key))
+
+
+def _shown(key: Key) -> str:
+    numbers = [f"{number:.9g}" for number in _parts(key)]
+    return numbers[0] if len(numbers) == 1 else f"({', '.join(numbers)})"
 
 
 class _AskAgain(Watcher):

@@ -21,6 +21,10 @@ def _effective_priority(request: RequestView) -> float:
     return (request.num_output_tokens * 7 + request.prompt_len) % 5
 
 
+def _key_of_two(request: RequestView) -> tuple[float, float]:
+    return request.prompt_len % 3, -request.num_output_tokens
+
+
 def _select_admissions(view: SchedulerView) -> Iterable[RequestView]:
     for request in _shuffled(view, view.waiting):
         if view.fits(request):
@@ -36,6 +40,10 @@ def _select_victim(view: SchedulerView, beneficiary: RequestView) -> Any:
     if not choices or (not beneficiary.is_running and view.rng.random() < 0.8):
         return NO_VICTIM
     return choices[int(view.rng.integers(len(choices)))]
+
+
+def _select_preemptions(view: SchedulerView) -> list[RequestView]:
+    return [request for request in _shuffled(view, view.running) if view.rng.random() < 0.05]
 
 
 def _choose_preempt_mode(view: SchedulerView) -> PreemptMode:
@@ -62,23 +70,39 @@ def _step_budget(view: SchedulerView) -> int:
     return low + int(view.rng.integers(64))
 
 
+def _reject_request(view: SchedulerView) -> str | None:
+    return "drawn by lot" if view.rng.random() < 0.05 else None
+
+
+def _wake_at(view: SchedulerView) -> float | None:
+    return view.now + int(view.rng.integers(-1, 4)) if view.rng.random() < 0.8 else None
+
+
 RANDOM_ANSWERS: dict[str, Callable[..., Any]] = {
     "effective_priority": _effective_priority,
     "select_admissions": _select_admissions,
     "chunk_size": _chunk_size,
     "select_victim": _select_victim,
+    "select_preemptions": _select_preemptions,
     "choose_preempt_mode": _choose_preempt_mode,
     "can_admit": _can_admit,
     "reserve_blocks": _reserve_blocks,
     "order_running": _order_running,
     "step_budget": _step_budget,
+    "reject_request": _reject_request,
+    "wake_at": _wake_at,
 }
 """A legal, random answer to every question."""
 
 
-def random_component(hooks: Iterable[str], moves: str = "time") -> object:
+def random_component(
+    hooks: Iterable[str], moves: str = "time", *, keys_of_two: bool = False
+) -> object:
     """A component that answers `hooks` at random, from the run's own seed."""
-    return _component("Random", {name: RANDOM_ANSWERS[name] for name in hooks}, moves)
+    answers = {name: RANDOM_ANSWERS[name] for name in hooks}
+    if keys_of_two and "effective_priority" in answers:
+        answers["effective_priority"] = _key_of_two
+    return _component("Random", answers, moves)
 
 
 def silent_component() -> object:
@@ -95,4 +119,5 @@ def _component(name: str, answers: dict[str, Callable[..., Any]], moves: str) ->
 def policies() -> st.SearchStrategy[object]:
     """Components that answer any choice of hooks at random."""
     hooks = st.sets(st.sampled_from(sorted(RANDOM_ANSWERS)), min_size=1)
-    return st.builds(random_component, hooks.map(sorted), st.sampled_from(("time", "event")))
+    moves = st.sampled_from(("time", "event"))
+    return st.builds(random_component, hooks.map(sorted), moves, keys_of_two=st.booleans())

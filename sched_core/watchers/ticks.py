@@ -79,8 +79,9 @@ def _events(record: StepRecord) -> list[str]:
     events = [f"{name} rejected: {reason}" for name, reason in record.rejected.items()]
     for taken in plan.preemptions:
         whom = "itself" if taken.victim == taken.beneficiary else taken.beneficiary
+        out = "out" if whom is None else f"out for {whom}"
         mode = taken.mode.value + (f" ({taken.mode_by})" if taken.mode_by != NOBODY else "")
-        events.append(f"{taken.victim} out for {whom}: {taken.chosen_by}, {mode}")
+        events.append(f"{taken.victim} {out}: {taken.chosen_by}, {mode}")
     joined = [*plan.admitted, *plan.resumed_req_ids]
     if plan.admitted_by != NOBODY and joined:
         events.append(f"{', '.join(joined)} in: {plan.admitted_by}")

@@ -7,7 +7,16 @@ from typing import Any, Final, Literal
 import attrs
 
 from sched_core.errors import InputError
-from sched_core.limits import COUNTS, MAX_SECONDS, PRIORITIES, SECONDS, TOKENS, Numbers, refuse
+from sched_core.limits import (
+    COUNTS,
+    MAX_SECONDS,
+    PRIORITIES,
+    SECONDS,
+    TOKENS,
+    Numbers,
+    plain,
+    refuse,
+)
 
 Cell = str | int | float | bool | None
 """The value of a further column."""
@@ -22,13 +31,19 @@ def _group(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
 class SharedPrefix:
     """The first `len` prompt tokens equal those of every other request of the same `group`."""
 
-    group: int | str = attrs.field(validator=_group)
-    len: int = attrs.field(validator=TOKENS)
+    group: int | str = attrs.field(converter=plain, validator=_group)
+    len: int = attrs.field(converter=plain, validator=TOKENS)
 
 
 def _ids(_: Any, field: "attrs.Attribute[Any]", value: object) -> None:
-    if not (isinstance(value, tuple) and all(type(item) is int for item in value)):
+    if not (isinstance(value, tuple) and set(map(type, value)) <= {int}):
         refuse(value, field.name, "a tuple of integers")
+
+
+def _plain_ids(ids: Any) -> Any:
+    """numpy's integers become Python's; nearly all are, and a trace holds millions."""
+    plain_already = not isinstance(ids, tuple) or set(map(type, ids)) <= {int}
+    return ids if plain_already else tuple(map(plain, ids))
 
 
 @attrs.frozen(slots=True)
@@ -38,8 +53,8 @@ class HashedPrefix:
     Ids are chained: the same id means the same block after the same prefix.
     """
 
-    ids: tuple[int, ...] = attrs.field(validator=_ids)
-    block_size: int = attrs.field(validator=COUNTS)
+    ids: tuple[int, ...] = attrs.field(converter=_plain_ids, validator=_ids)
+    block_size: int = attrs.field(converter=plain, validator=COUNTS)
 
     def refuse_misfit(self, prompt_len: int, where: str) -> None:
         """Raises InputError unless there is one id per block of so many tokens."""
@@ -204,7 +219,9 @@ SEEN: Final = tuple(name for name, field in FIELDS.items() if field.metadata["se
 
 
 def _check(spec: RequestSpec) -> None:
-    """Raises InputError with the first field that does not fit."""
+    """Raises InputError with the first field that does not fit; numpy's numbers become Python's."""
+    for name in FIELDS:
+        object.__setattr__(spec, name, plain(getattr(spec, name)))
     where = f"request {spec.id!r}"
     for name, field in FIELDS.items():
         value = getattr(spec, name)

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator, Sequence
 import numpy as np
 
 from sched_core.workload.further import further_of
+from sched_core.workload.reuse import repeated_share
 from sched_core.workload.source import Workload
-from sched_core.workload.spec import HashedPrefix, RequestSpec, SharedPrefix
 
 
 def summarize(workload: Workload) -> dict[str, object]:
@@ -23,8 +23,8 @@ def summarize(workload: Workload) -> dict[str, object]:
         "output_len": _spread([request.output_len for request in requests]),
         "tenants": _counts(request.tenant for request in requests),
         "priorities": _counts(request.priority for request in requests),
-        **further_of(workload),
-        "repeated_prompt_share": _repeated_share(requests),
+        **further_of(workload.requests),
+        "repeated_prompt_share": repeated_share(requests),
     }
 
 
@@ -51,29 +51,3 @@ def _spread(lengths: Sequence[int]) -> dict[str, float | int] | None:
 def _counts(values: Iterator[Hashable]) -> dict[str, int]:
     """Requests per value, the most frequent first, ties in order of appearance."""
     return {str(value): count for value, count in Counter(values).most_common()}
-
-
-def _repeated_share(requests: Sequence[RequestSpec]) -> float | None:
-    """Share of prompt tokens in a prefix that an earlier request began with too.
-
-    No prefix cache, however big, can save more. None where there are no prompt tokens.
-    """
-    total = sum(request.prompt_len for request in requests)
-    seen: set[Hashable] = set()
-    repeated = 0
-    for request in requests:
-        for block, tokens in _blocks(request):
-            repeated += tokens if block in seen else 0
-            seen.add(block)
-    return repeated / total if total else None
-
-
-def _blocks(request: RequestSpec) -> Iterator[tuple[Hashable, int]]:
-    """The parts of a prompt that others may share, each with its tokens."""
-    prefix = request.prefix
-    if isinstance(prefix, SharedPrefix):
-        yield (type(prefix.group), prefix.group), min(prefix.len, request.prompt_len)
-    elif isinstance(prefix, HashedPrefix):
-        for start, block in enumerate(prefix.ids):
-            left = request.prompt_len - start * prefix.block_size
-            yield block, min(prefix.block_size, left)

@@ -74,7 +74,7 @@ def test_it_stands_in_stacks_and_in_other_commands(edf: Path) -> None:
     assert small("run", "--policy", "./edf.py:Edf+adaptive").exit_code == 0
     shown = schedfw("policies", "show", "./edf.py:Edf")
     assert "Earliest deadline first." in shown.stdout
-    checked = schedfw("policies", "check", "./edf.py", "--examples", "5")
+    checked = schedfw("policies", "check", "./edf.py", "--examples", "5", "-v")
     assert "contract" in checked.stdout
 
 

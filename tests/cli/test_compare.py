@@ -48,7 +48,12 @@ def test_the_table_fits_100_columns() -> None:
         "ITL mean",
     ):
         assert label in text
-    for label in ("goodput (1/s)", "SLO attainment (%)", "recompute tax (%)", "fairness (Jain)"):
+    for label in (
+        "goodput (1/s)",
+        "SLO attainment (%)",
+        "recompute tax (%)",
+        "Jain of tenants' speeds",
+    ):
         assert label in text
     (heading,) = [line for line in lines if "fcfs " in line and "sjf" in line]
     assert heading.split()[-1] == "+adaptive"
@@ -159,7 +164,8 @@ def test_bad_input_exits_2_with_one_line(arguments: list[str]) -> None:
 
 
 def test_batching_modes_side_by_side() -> None:
-    options = ("--workload", "poisson:n=40:request_rate=8", "--format", "json")
+    workload = "poisson:n=40:request_rate=8:prompt_len=50..2000:output_len=50..500"
+    options = ("--workload", workload, "--format", "json")
     modes = ["continuous", "static", "padded"]
     result = schedfw("compare", "--policies", "fcfs", "--batching", ",".join(modes), *options)
     document = json.loads(result.stdout)
@@ -176,3 +182,26 @@ def test_an_unknown_batching_mode_is_refused() -> None:
     result = schedfw("compare", "--policies", "fcfs", "--batching", "continuous,statc")
     assert result.exit_code == 2
     assert "did you mean 'static'" in result.stderr
+
+
+@pytest.mark.parametrize("workload", ["poisson", "poisson:request_rate=5", "poisson:n=1000"])
+def test_the_bare_workload_is_the_generators_own(workload: str) -> None:
+    """Whoever names a parameter changes that one, and nothing else."""
+    bare, named = (
+        json.loads(schedfw("run", *given, "--format", "json").stdout)["policies"]
+        for given in ((), ("--workload", workload))
+    )
+    assert bare == named
+
+
+def test_the_story_of_the_first_example_holds_at_other_rates() -> None:
+    def urgent(rate: int) -> list[float]:
+        given = ("--workload", f"poisson:request_rate={rate}", "--format", "json")
+        document = json.loads(schedfw("compare", "--policies", "fcfs,priority", *given).stdout)
+        return [
+            entry["summary"]["priorities"]["0"]["ttft"]["mean"] for entry in document["policies"]
+        ]
+
+    for rate, least in ((4, 1.1), (5, 10), (6, 10)):
+        fcfs, priority = urgent(rate)
+        assert fcfs / priority > least

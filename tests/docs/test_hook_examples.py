@@ -31,9 +31,12 @@ def test_example(hook: str) -> None:
     if hook == "predict_output":
         stack.append(("reader", PredictedFirst()))
     policy = Policy(stack)
-    served = serve(SQUEEZED, policy, num_gpu_blocks=6, num_cpu_blocks=6)
+    rejects = hook == "reject_request"  # one after the other the third waits for more than 60 s
+    seats = 1 if rejects else 256
+    served = serve(SQUEEZED, policy, num_gpu_blocks=6, num_cpu_blocks=6, max_num_seqs=seats)
     assert policy.answered()[hook] == ["example"]
-    assert {row["state"] for row in served.rows.values()} == {"finished"}
+    states = [row["state"] for row in served.rows.values()]
+    assert states == ["finished", "finished", "rejected" if rejects else "finished"]
 
 
 class PredictedFirst:

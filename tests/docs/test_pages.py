@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import rich_click as click
 from doc_pages import (
-    DOWNLOADS,
     PAGES,
     ROOT,
     SET_UP,
@@ -36,7 +35,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def needs_shared(page: Path) -> bool:
-    return any(name in page.read_text("utf-8") for name in ("../shared", *DOWNLOADS))
+    return "../shared" in page.read_text("utf-8")
 
 
 def needs_torch(page: Path) -> bool:

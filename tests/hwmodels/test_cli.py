@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from installed import Site
 
-from hwmodels.roofline.gpus import A100
+from hwmodels.roofline.gpus import A100, GPUS
 from sched_core import InputError, UsageError
 from sched_core.calibration.measured_steps import step_load
 from sched_core.cli.hardware import hardware
@@ -116,3 +116,40 @@ def test_hardware_without_a_fit_says_so(file: str) -> None:
 def test_a_model_that_does_not_fit_stops_show() -> None:
     with pytest.raises(InputError, match="does not fit"):
         run("show", "l4", "--model", "llama-2-70b")
+
+
+def test_show_has_the_recorded_errors_of_the_fit() -> None:
+    shown = json.loads(run("show", "a100", "--format", "json"))
+    assert "microsoft/vidur" in shown["fitted_to"]
+    assert [row["kind"] for row in shown["fit_errors"]][-1] == "all"
+    assert "fit_errors.all.rows,60" in run("show", "a100", "--format", "csv")
+    assert "all           60  0.0277" in run("show", "a100")
+
+
+@pytest.mark.parametrize("spec", ["a100:ec=0.8", "h100"])
+def test_what_the_record_does_not_hold_for_does_not_show_it(spec: str) -> None:
+    assert "fit_errors" not in json.loads(run("show", spec, "--format", "json"))
+
+
+def test_the_recorded_errors_are_those_of_the_table(shared: Path) -> None:
+    record = GPUS["a100"]["fitted_to"]
+    table = shared / "data" / "a100" / "llama3_8b_steps.csv"
+    arguments = ("validate", "a100", "--model", record["model"], "--against", str(table))
+    kinds = json.loads(run(*arguments, "--format", "json"))["kinds"]
+    rounded = [
+        {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
+        for row in kinds
+    ]
+    assert rounded == record["errors"]
+
+
+def test_results_do_not_carry_the_record() -> None:
+    assert "fit_errors" not in A100().executor("llama-3-8b", block_size=16).describe()
+
+
+def test_a_table_that_is_not_there_is_one_sentence_with_its_source(tmp_path: Path) -> None:
+    for command in ("validate", "calibrate"):
+        with pytest.raises(InputError) as caught:
+            run(command, "a100", "--model", "llama-3-8b", "--against", str(tmp_path / "no.csv"))
+        assert str(caught.value).startswith(f"{tmp_path / 'no.csv'}: cannot be read: No such file")
+        assert "`schedfw hardware show a100` names with its errors" in str(caught.value)

@@ -92,7 +92,7 @@ class Memory(RuleBasedStateMachine):
             assert self.kv.blocks_for(tokens) - len(request.blocks) > self.kv.free_blocks
 
     def tokens(self, request: Request) -> list[Any]:
-        return [token(self.specs[request.id], place) for place in range(request.known)]
+        return [token(self.specs[request.id], None, place) for place in range(request.known)]
 
     def withdraw(self, who: float) -> Request | None:
         """Somebody loses its place, if it may; what it was to compute is forgotten."""

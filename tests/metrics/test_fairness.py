@@ -40,7 +40,7 @@ def test_speed_is_output_tokens_per_second_in_the_system() -> None:
     assert list(found["tenants"]) == ["a", "z"]
     assert found["tenants"]["z"]["speed"] == 4 / 4
     assert found["tenants"]["a"]["speed"] == 4 / 8
-    assert found["fairness"] == {"jain": 1.5**2 / (2 * 1.25), "max_over_min": 2.0}
+    assert found["tenant_speeds"] == {"jain": 1.5**2 / (2 * 1.25), "max_over_min": 2.0}
     assert found["priorities"]["7"]["ttft"]["mean"] == 5.0
     assert found["priorities"]["0"] == found["tenants"]["z"]
 
@@ -51,7 +51,7 @@ def test_waiting_for_ever_lowers_a_tenants_speed() -> None:
     found = figures(served, waits, max_num_seqs=1, horizon=10.0)
     assert (found["tenants"]["a"]["speed"], found["tenants"]["b"]["speed"]) == (1.0, 0.0)
     assert found["tenants"]["b"]["ttft"]["count"] == 0
-    assert found["fairness"] == {"jain": 0.5, "max_over_min": None}
+    assert found["tenant_speeds"] == {"jain": 0.5, "max_over_min": None}
 
 
 def test_a_tenant_that_was_only_refused_is_not_in_the_comparison() -> None:
@@ -59,4 +59,4 @@ def test_a_tenant_that_was_only_refused_is_not_in_the_comparison() -> None:
     refused = RequestSpec("R1", 0.0, 0, 4, tenant="b")
     found = figures(served, refused)
     assert found["tenants"]["b"]["speed"] is None
-    assert found["fairness"] == {"jain": None, "max_over_min": None}
+    assert found["tenant_speeds"] == {"jain": None, "max_over_min": None}

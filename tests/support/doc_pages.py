@@ -36,11 +36,6 @@ SET_UP = (
 )
 """Commands that are run by `.ci/run`, each in a new environment."""
 
-DOWNLOADS = {
-    "AzureLLMInferenceTrace_conv.csv": "azure2023/AzureLLMInferenceTrace_conv.first30min.csv",
-}
-"""Files that a page tells its reader to fetch -> their beginnings in the shared material."""
-
 
 @attrs.frozen
 class Block:
@@ -113,8 +108,6 @@ def place(folder: Path, shared: Path | None) -> Path:
     shutil.copytree(ROOT / "examples", copy / "examples")  # pip leaves build files there
     if shared is not None:
         (folder / "shared").symlink_to(shared)
-        for name, path in DOWNLOADS.items():
-            (copy / name).symlink_to(shared / "data" / path)
     pip = folder / "bin" / "pip"
     pip.parent.mkdir()
     pip.write_text(f'#!/bin/sh\nexec {sys.executable} -m pip "$@" {_PIP_OPTIONS}\n')

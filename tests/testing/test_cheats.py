@@ -248,6 +248,55 @@ class StarvesATenant:
 
 
 @attrs.define(eq=False)
+class HoldsBackAndNeverWakes:
+    """Lets nobody in during odd seconds, which only a busy engine sees pass."""
+
+    @hookimpl
+    def can_admit(self, view: SchedulerView) -> bool:
+        return view.now % 2 < 1
+
+
+@attrs.define(eq=False)
+class HoldsBackAndWakes(HoldsBackAndNeverWakes):
+    """Honest: the same, and says when it will."""
+
+    admission_moves = "event"
+
+    @hookimpl
+    def wake_at(self, view: SchedulerView) -> float:
+        return view.now // 2 * 2 + 2
+
+
+@attrs.define(eq=False)
+class HoldsBackByTheClock(HoldsBackAndWakes):
+    """Says that only events matter, and wakes too late."""
+
+    @hookimpl
+    def wake_at(self, view: SchedulerView) -> float:
+        return view.now // 8 * 8 + 8
+
+
+@attrs.define(eq=False)
+class TakesTurnsByTheClock:
+    """Says that only events matter, and takes everybody out every few seconds."""
+
+    preemption_moves = "event"
+
+    @hookimpl
+    def select_preemptions(self, view: SchedulerView) -> list[RequestView]:
+        return [request for request in view.running if view.now % 7 < 1]
+
+
+@attrs.define(eq=False)
+class TakesTurnsWhenItSays(TakesTurnsByTheClock):
+    """Honest: it names the time as well."""
+
+    @hookimpl
+    def wake_at(self, view: SchedulerView) -> float:
+        return view.now // 7 * 7 + 7
+
+
+@attrs.define(eq=False)
 class StarvesLongPrompts:
     """Admits nobody who has much to compute."""
 
@@ -335,7 +384,10 @@ CHEATS: dict[str, list[Any]] = {
     "H1 nothing hangs on what follows a yield": [*ADMISSION_CHEATS],
     "H5 the ended are forgotten": [ForgetsNobody, ReturnsAFinishedRequest],
     "H6 no answer breaks the engine": [StopsEverybody],
-    "E6 everyone ends": [StarvesATenant, StarvesLongPrompts, GivesUpOnTheOld, EvictsTheOldest],
+    "E6 everyone ends": [
+        StarvesATenant, HoldsBackAndNeverWakes, StarvesLongPrompts, GivesUpOnTheOld,
+        EvictsTheOldest,
+    ],
     "E6 no equal starves": [
         LastComeFirstServed, PassesOverTheOldest, EvictsTheOldest, RunsTheOldestLast,
     ],
@@ -343,7 +395,7 @@ CHEATS: dict[str, list[Any]] = {
     "G2 nothing survives a run": [CountsOverRuns],
     "G4 rows may be permuted": [OrdersByRow],
     "H2 silence changes nothing": [IsMovedBySilence],
-    "H2 leaps change nothing": [LooksForLeaps],
+    "H2 leaps change nothing": [LooksForLeaps, HoldsBackByTheClock, TakesTurnsByTheClock],
     "G3 true lengths stay hidden": [ReadsTheTrueLength, ReadsTheTrueLengthOfVictims],
     "G3 the future stays hidden": [KnowsTheFuture],
     "G3 the wall clock does not matter": [
@@ -384,6 +436,18 @@ def test_what_a_key_that_moves_should_declare(cheat: Any, declared: str, right: 
     assert found is not None
     assert found.problem.startswith(f"effective_priority, in {cheat.__name__}, of r")
     assert found.problem.endswith(f'with priority_moves = "{declared}"; "{right}" would be right')
+
+
+@pytest.mark.parametrize(
+    ("name", "honest"),
+    [
+        ("E6 everyone ends", HoldsBackAndWakes),
+        ("H2 leaps change nothing", HoldsBackAndWakes),
+        ("H2 leaps change nothing", TakesTurnsWhenItSays),
+    ],
+)
+def test_who_wakes_in_time_is_no_cheat(name: str, honest: Any) -> None:
+    assert first(PolicyUnderTest.of(honest), [CHECKS[name]], EXAMPLES // 2) is None
 
 
 def test_a_key_that_moves_with_events_only_may_say_so() -> None:

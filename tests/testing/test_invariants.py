@@ -96,7 +96,11 @@ def never() -> Any:
     raise AssertionError("the second component was asked")
 
 
-@given(scenarios(), st.sampled_from(sorted(RANDOM_ANSWERS)))
+OFTEN_SILENT = {"reject_request", "wake_at"}
+"""Their random answers are often None, and of the latter every component is asked."""
+
+
+@given(scenarios(), st.sampled_from(sorted(RANDOM_ANSWERS.keys() - OFTEN_SILENT)))
 def test_the_leftmost_opinion_counts(scenario: Scenario, hook: str) -> None:
     """H3: whoever stands behind a component that always answers is never asked."""
     alone = run_scenario(scenario, Policy([("first", random_component([hook]))]))

@@ -19,9 +19,11 @@ from sched_core.memory.kv_cache import KVCache
 from sched_core.metrics import latency
 from sched_core.metrics import summary as metrics
 from sched_core.metrics.recorder import Recorder
+from sched_core.policy.hookspecs import hookimpl
 from sched_core.policy.stack import Policy
+from sched_core.policy.views import SchedulerView
 from sched_core.request import Request, RequestState
-from sched_core.scheduler import admission, completion, preemption, running
+from sched_core.scheduler import admission, completion, preemption, running, shedding
 from sched_core.scheduler.lockstep import Lockstep
 from sched_core.scheduler.plan_builder import PlanBuilder
 from sched_core.scheduler.state import SchedulerState
@@ -48,14 +50,17 @@ class Case:
     name: str
     fault: Fault
     specs: list[RequestSpec] = TIGHT
-    policy: str = "fcfs"
+    policy: str | type = "fcfs"
     settings: dict[str, Any] = attrs.field(factory=dict)
 
     def run(self, invariant: str) -> None:
         config = EngineConfig(
             max_num_batched_tokens=40, block_size=8, **{"num_gpu_blocks": 12, **self.settings}
         )
-        policy = Policy.from_spec(self.policy)
+        if isinstance(self.policy, str):
+            policy = Policy.from_spec(self.policy)
+        else:
+            policy = Policy([("it", self.policy())])
         run = run_watched(scenario(self.specs, config), policy, [FILED[invariant]])
         if run.error:
             raise run.error
@@ -97,6 +102,14 @@ def changed(change: Callable[[Any], object]) -> Fault:
 
 def with_arguments(change: Callable[..., tuple[Any, ...]]) -> Fault:
     return lambda original: lambda *args: original(*change(*args))
+
+
+class TurnsAwayLate:
+    """Whoever still waits after ten steps."""
+
+    @hookimpl
+    def reject_request(self, view: SchedulerView) -> str | None:
+        return "late" if view.step > 10 else None
 
 
 # -- faults -----------------------------------------------------------------------------------
@@ -312,6 +325,9 @@ FAULTS = {
     "E4 steps are bounded by work": Case(Recorder, "step", after(count_a_step_often)),
     "E5 a loss serves somebody older": Case(preemption, "last_in_order", instead(oldest)),
     "E9 the oldest keeps its place": Case(preemption, "last_in_order", instead(oldest)),
+    "E2 who has run is not turned away": Case(
+        shedding, "has_run", instead(lambda _: False), policy=TurnsAwayLate
+    ),
     "F1 the clock moves forward": Case(Instance, "_timed", instead(lambda *_: 0)),
     "F2 milestones are in order": Case(completion, "_advance", after(be_scheduled_late)),
     "F3 gaps add up": Case(Recorder, "gaps", with_arguments(lose_a_gap)),

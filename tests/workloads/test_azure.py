@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sched_plugins.workloads.traces.azure import parse_stamp
 
 from sched_core import InputError
+from sched_core.tables import date
 
 from .conftest import Make, Write
 
@@ -55,7 +55,7 @@ def test_every_100_ns_counts(moment: datetime, tenths: int) -> None:
     since = (moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(
         microseconds=1
     )
-    assert parse_stamp(text) == since * 1000 + tenths * 100
+    assert date(text).ns == since * 1000 + tenths * 100
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from installed import Site
 
 from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, UnknownName, Workload
 from sched_core.cli.workloads import workloads
+from sched_core.experiment.expectation import expect
 from sched_core.workload.summary import summarize
 
 from .conftest import Make, Write
@@ -32,10 +33,10 @@ def test_figures_of_a_small_workload() -> None:
     assert figures["dropped"] == {"failed": 3}
 
 
-def test_hashed_blocks_count_once_they_repeat_and_a_partial_one_by_its_tokens() -> None:
+def test_hashed_blocks_count_once_they_repeat_but_never_the_last_token() -> None:
     prefixes = [HashedPrefix((0, 1), 16), HashedPrefix((0, 1), 16), HashedPrefix((0, 2), 16)]
     requests = [RequestSpec(f"r{k}", 0.0, 20, 1, prefix=p) for k, p in enumerate(prefixes)]
-    assert summarize(Workload(requests))["repeated_prompt_share"] == (20 + 16) / 60
+    assert summarize(Workload(requests))["repeated_prompt_share"] == (19 + 16) / 60
 
 
 def test_what_is_undefined_is_null() -> None:
@@ -55,7 +56,9 @@ def run(*arguments: str) -> str:
 def test_describe_prints_the_same_figures_in_three_ways(make: Make) -> None:
     spec = "gamma:n=50:cv=2"
     figures = json.loads(run("describe", spec, "--seed", "3", "--format", "json"))
+    expected = figures.pop("expected")
     assert figures == {"workload": spec, **json.loads(json.dumps(summarize(make(spec, 3))))}
+    assert expected == expect(make(spec, 3), "a100", "llama-3.1-8b")
     rows = dict(csv.reader(io.StringIO(run("describe", spec, "--seed", "3", "--format", "csv"))))
     assert float(rows["prompt_len.mean"]) == figures["prompt_len"]["mean"]
     assert rows["setting.cv"] == "2.0"
@@ -94,7 +97,7 @@ def test_list_has_every_workload_and_its_defaults() -> None:
         for row in csv.DictReader(io.StringIO(run("list", "--format", "csv")))
         if row["name"] == "poisson"
     ]
-    assert "prompt_len=50..2000" in poisson["parameters"]
+    assert "prompt_len=50..3000" in poisson["parameters"]
 
 
 def test_list_fits_a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:

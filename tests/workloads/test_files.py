@@ -71,8 +71,12 @@ def test_a_line_number_is_the_editors_even_after_a_cell_of_two_lines(
 
 
 def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path, make: Make) -> None:
-    with pytest.raises(InputError, match=r"nothing\.csv: cannot be read"):
+    with pytest.raises(InputError, match=r"nothing\.csv: cannot be read.*microsoft/vidur"):
         make(f"vidur:path={tmp_path / 'nothing.csv'}")
+    with pytest.raises(InputError, match=r"AzurePublicDataset.*or name=example-azure"):
+        make(f"trace:path={tmp_path / 'nothing.csv'}")
+    with pytest.raises(InputError, match=r"cannot be read: No such file or directory$"):
+        make(f"csv:path={tmp_path / 'nothing.csv'}")
     with pytest.raises(InputError, match="cannot be read"):
         make(f"trace:path={tmp_path}")
 
@@ -80,3 +84,5 @@ def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path, make: Make) -> Non
 def test_the_path_is_required(make: Make) -> None:
     with pytest.raises(InputError, match="'path' is missing"):
         make("vidur")
+    with pytest.raises(InputError, match="'path': missing; expected path=FILE or name=example-az"):
+        make("trace")

@@ -58,7 +58,9 @@ def test_three_columns_suffice(read: Any) -> None:
 def test_unsorted_rows_give_what_sorted_ones_give(read: Any) -> None:
     rows = minimal(2, 0, 1)
     unsorted, in_order = read(rows), read([rows[1], rows[2], rows[0]])
-    assert repr(unsorted) == repr(in_order)
+    assert unsorted.requests == in_order.requests
+    order = "sorted by arrival: 2 rows stood behind a later one"
+    assert unsorted.description == {**in_order.description, "order": order}
     assert [request.prompt_len for request in unsorted.requests] == [9, 10, 8]
 
 

@@ -96,8 +96,8 @@ def test_the_bare_default_is_usable_as_it_stands(make: Make) -> None:
     requests = workload.requests
     assert [request.id for request in requests] == [f"r{index}" for index in range(1000)]
     assert requests[0].arrival > 0
-    assert all(50 <= request.prompt_len <= 2000 for request in requests)
-    assert all(50 <= request.output_len <= 500 for request in requests)
+    assert all(50 <= request.prompt_len <= 3000 for request in requests)
+    assert all(50 <= request.output_len <= 1000 for request in requests)
     assert {request.tenant for request in requests} == {"a", "b", "c"}
     assert {request.priority for request in requests} == {0, 1, 2}
     assert workload.dropped == {}

@@ -23,6 +23,7 @@ class CostAware:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     penalty: float = attrs.field(default=1.0, validator=[ge(0), lt(math.inf)])
 

@@ -19,6 +19,7 @@ class Youngest:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -37,6 +38,7 @@ class Oldest:
 
     starves = "the oldest, evicted again and again under lasting load"
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -54,6 +56,7 @@ class FewestComputed:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -74,6 +77,7 @@ class FewestRemaining(toolbox.OwnHistory):
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -92,6 +96,7 @@ class LargestKv:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:
@@ -109,6 +114,7 @@ class LowestPriority:
     """
 
     admission_moves = "event"
+    yields_to = "running"
 
     @hookimpl
     def select_victim(self, view: SchedulerView, beneficiary: RequestView) -> RequestView | None:

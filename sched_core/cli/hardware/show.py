@@ -1,6 +1,6 @@
 """`schedfw hardware show`: constants, and what they come to for a model."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -29,7 +29,7 @@ def show_command(spec: str, model: str | None, style: Format) -> None:
     if style == "json":
         print_json(facts | priced)
     elif style == "csv":
-        pairs = [*facts.items(), *(pair for part in priced.values() for pair in part.items())]
+        pairs = [*_flat(facts), *(pair for part in priced.values() for pair in part.items())]
         print_csv(["field", "value"], ([key, _plain_list(value)] for key, value in pairs))
     else:
         _print(instance, facts, priced)
@@ -47,10 +47,27 @@ def _print(instance: Any, facts: Mapping[str, Any], priced: Mapping[str, Any]) -
         ["constant", "value", "meaning"],
         ([name, getattr(instance, name), about] for name, about in meanings.items()),
     )
-    other = [(key, _plain_list(value)) for key, value in facts.items() if key not in fields]
-    print_table(["", ""], other)
+    tables = {key: value for key, value in facts.items() if _is_table(value)}
+    other = [(key, value) for key, value in facts.items() if key not in (*fields, *tables)]
+    print_table(["", ""], ((key, _plain_list(value)) for key, value in other))
+    for title, rows in tables.items():
+        print_table([title.replace("_", " "), *list(rows[0])[1:]], (row.values() for row in rows))
     for title, part in priced.items():
         print_table([title, ""], part.items())
+
+
+def _is_table(value: object) -> bool:
+    """A list of rows, each of which begins with its name."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    for key, value in facts.items():
+        if not _is_table(value):
+            yield key, value
+            continue
+        for name, *cells in map(dict.items, value):
+            yield from ((f"{key}.{name[1]}.{column}", cell) for column, cell in cells)
 
 
 def _plain_list(value: object) -> object:

@@ -39,8 +39,9 @@ def no_equal_starves(trial: Trial) -> Iterator[str]:
     run = trial.run()
     if run.error is not None or run.unfinished:
         return  # that is another check's
-    finishes = [run.requests[spec.id]["finish"] for spec in trial.requests]
-    for number, finish in enumerate(finishes):
-        overtakers = sum(later < finish for later in finishes[number + 1 :])
-        if overtakers > len(finishes) / 2:
-            yield f"{overtakers} requests came after {trial.requests[number].id} and left before"
+    finishes = {spec.id: run.requests[spec.id]["finish"] for spec in trial.requests}
+    served = [(name, finish) for name, finish in finishes.items() if finish is not None]
+    for number, (name, finish) in enumerate(served):
+        overtakers = sum(later < finish for _, later in served[number + 1 :])
+        if overtakers > len(served) / 2:
+            yield f"{overtakers} requests came after {name} and left before"

@@ -68,7 +68,11 @@ class Ledger(Watcher):
         waiting = state.waiting.ordered()
         joined = [named[name] for name in (*plan.admitted, *plan.resumed_req_ids)]
         yielded = [
-            Yielded(named[each.victim], named[each.beneficiary], each.chosen_by)
+            Yielded(
+                named[each.victim],
+                None if each.beneficiary is None else named[each.beneficiary],
+                each.chosen_by,
+            )
             for each in plan.preemptions
         ]
         finished = [named[name] for name in record.finished]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sched_core.config import EngineConfig
+from sched_core.metrics.latency import in_state
 from sched_core.metrics.recorder import STATES
 from sched_core.request import RequestState
 from sched_core.testing.invariants.observe import Ended, Observed
@@ -29,18 +30,30 @@ def everyone_is_accounted_for(run: Ended) -> Iterator[str]:
 
 @invariant("E2 what can never fit is refused at once", "end")
 def hopeless_is_refused(run: Ended) -> Iterator[str]:
-    """Rejected are exactly those that could not be served alone, and when they arrive."""
+    """Rejected are exactly those that could not be served alone, and when they arrive; a policy
+    may turn away others too."""
+    sheds = "reject_request" in run.engine.state.policy.uses
     columns, config = run.columns, run.engine.state.config
     for row, spec in enumerate(run.engine.workload.requests):
         state = STATES[columns["state"][row]]
         if state is RequestState.PENDING:
             continue
-        if (state is RequestState.REJECTED) == _fits_alone(spec, config):
+        hopeless = not _fits_alone(spec, config)
+        if (state is RequestState.REJECTED) != hopeless and (hopeless or not sheds):
             yield f"{spec.id} is {state.value}"
-        if state is RequestState.REJECTED:
+        if state is RequestState.REJECTED and hopeless:
             waited = columns["finish_ns"][row] - columns["arrival_ns"][row]
             if waited:
                 yield f"{spec.id} was rejected {waited} ns after it came"
+
+
+@invariant("E2 who has run is not turned away", "end")
+def who_has_run_is_not_turned_away(run: Ended) -> Iterator[str]:
+    """A rejected request never had a place; what a client has begun to read is not taken back."""
+    rejected = in_state(run.columns, RequestState.REJECTED).tolist()
+    for spec, was_rejected in zip(run.engine.workload.requests, rejected, strict=True):
+        if was_rejected and run.told["request_admitted", spec.id]:
+            yield f"{spec.id} was admitted, and rejected afterwards"
 
 
 def _fits_alone(spec: RequestSpec, config: EngineConfig) -> bool:

@@ -10,7 +10,7 @@ from sched_core.engine.engine import Engine
 from sched_core.execution.plan import StepPlan
 from sched_core.execution.step_record import StepRecord
 from sched_core.metrics.latency import Columns, in_state
-from sched_core.request import Request, RequestState
+from sched_core.request import Key, Request, RequestState
 from sched_core.scheduler.state import SchedulerState
 
 
@@ -21,7 +21,7 @@ class Progress(NamedTuple):
     """Positions in memory."""
     emitted: int = 0
     running: bool = False
-    key: tuple[float, int, int] = (0.0, 0, 0)
+    key: tuple[Key, int, int] = (0.0, 0, 0)
     """Its place in the order of the queue."""
     by_passed: int = 0
     """How often so far somebody behind it in the queue was admitted while it was not."""
@@ -31,7 +31,8 @@ class Yielded(NamedTuple):
     """Who lost its place, for whom, and who said so."""
 
     victim: Request
-    beneficiary: Request
+    beneficiary: Request | None
+    """None where a policy took the victim out for nobody in particular."""
     chosen_by: str
 
 

@@ -53,8 +53,11 @@ def the_last_yields(seen: Observed) -> Iterator[str]:
             for other in others:
                 if seen.before[other].key > seen.before[victim].key:
                     yield f"{victim.id} yielded, and {other.id} is behind it in order"
-            if not seen.before.get(preemption.beneficiary, Progress()).running:
-                yield f"{victim.id} yielded to {preemption.beneficiary.id}, which was waiting"
+            gains = preemption.beneficiary
+            if gains is None:
+                yield f"{victim.id} yielded to nobody, by the engine's own rule"
+            elif not seen.before.get(gains, Progress()).running:
+                yield f"{victim.id} yielded to {gains.id}, which was waiting"
         others.append(victim)
 
 
@@ -74,5 +77,6 @@ def by_passes_are_bounded(seen: Observed) -> Iterator[str]:
 def nobody_yields_to_a_younger_one(seen: Observed) -> Iterator[str]:
     """Who gains by a preemption is as old as the victim, or older."""
     for preemption in seen.yielded:
-        if age(preemption.beneficiary) > age(preemption.victim):
-            yield f"{preemption.victim.id} yielded to {preemption.beneficiary.id}"
+        gains = preemption.beneficiary
+        if gains is not None and age(gains) > age(preemption.victim):
+            yield f"{preemption.victim.id} yielded to {gains.id}"

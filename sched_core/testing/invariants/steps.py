@@ -49,7 +49,10 @@ def victims_were_running(seen: Observed) -> Iterator[str]:
     for victim, beneficiary, _ in seen.yielded:
         if not seen.before.get(victim, Progress()).running:
             yield f"{victim.id} was preempted and was not running"
-        if beneficiary not in seen.after:
+        if beneficiary is None:
+            if not seen.uses("select_preemptions"):
+                yield f"{victim.id} was preempted for nobody"
+        elif beneficiary not in seen.after:
             yield f"{victim.id} was preempted for {beneficiary.id}, which is not there"
 
 

@@ -1,1 +1,1 @@
-"""Readers of recorded requests."""
+"""Readers of recorded requests, and what all readers share."""

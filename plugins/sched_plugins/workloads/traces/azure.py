@@ -1,50 +1,38 @@
-"""The Azure LLM inference traces of 2023 and 2024 (AzurePublicDataset).
+"""The Azure LLM inference traces of 2023, 2024 and 2025 (AzurePublicDataset).
 
 `TIMESTAMP,ContextTokens,GeneratedTokens`, the stamp a wall clock of 7 fractional digits without a
-zone (2023), or of 6 or none with `+00:00` (2024).
+zone (2023), or of 6 or none with `+00:00` (2024). Copies that others have made hold numbers since
+1970 instead. `NumImages` (2025) is counted in `ContextTokens`.
 """
 
-import re
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
 
 import attrs
 
-from sched_plugins.workloads.traces.rows import Row
-from sched_plugins.workloads.traces.trace import NANOSECONDS, Record, Trace
-
-_STAMP = re.compile(
-    r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})?", re.ASCII
-)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from sched_core.tables import Moment, Record, Row, date, since_1970
+from sched_plugins.workloads.traces.trace import Drop, Reading, Trace
 
 
 @attrs.frozen(kw_only=True)
 class Azure(Trace):
-    """Azure LLM inference traces, 2023 and 2024 (CSV)."""
+    """Azure LLM inference traces, 2023 to 2025, and copies with numbers for dates (CSV)."""
 
     format = "azure"
+    published = "https://github.com/Azure/AzurePublicDataset, its AzureLLMInferenceTrace files"
 
-    def record(self, row: Row) -> Record:
-        return Record(_stamp(row), row.tokens("ContextTokens"), row.tokens("GeneratedTokens"))
+    def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
+        for row in rows:
+            arrival = reading.clock.agreed(row, "TIMESTAMP", _stamp(row))
+            yield Record(arrival, row.tokens("ContextTokens"), row.tokens("GeneratedTokens"))
+        form = reading.clock.form or ""
+        if form.startswith("numbers"):
+            reading.notes["stamps"] = f"{form}, told by their size"
 
 
-def _stamp(row: Row) -> int:
-    """Nanoseconds since 1970, every digit of the fraction kept; no zone means UTC.
-
-    Not with `strptime`, which refuses a seventh digit, nor `fromisoformat`, which drops it.
-    """
+def _stamp(row: Row) -> Moment:
+    text = str(row.values["TIMESTAMP"]).strip()
     try:
-        return parse_stamp(str(row.values["TIMESTAMP"]).strip())
+        return since_1970(Decimal(text)) if text.isdigit() else date(text)
     except ValueError:
         raise row.error("TIMESTAMP", "YYYY-MM-DD HH:MM:SS[.fraction][+00:00]") from None
-
-
-def parse_stamp(text: str) -> int:
-    """Nanoseconds since 1970; raises ValueError for any other text than a stamp."""
-    match = _STAMP.fullmatch(text)
-    if not match:
-        raise ValueError(text)
-    clock, fraction, zone = match.groups()
-    moment = datetime.fromisoformat(clock + (zone or "+00:00"))
-    seconds = (moment - _EPOCH) // timedelta(seconds=1)
-    return seconds * NANOSECONDS + int((fraction or "").ljust(9, "0"))

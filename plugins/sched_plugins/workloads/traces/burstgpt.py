@@ -4,12 +4,13 @@ Columns are read by name: release 3 puts two more in front of the lengths. `Time
 whole in release 1 (with ties) and not from 0 in release 3.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import attrs
 
-from sched_plugins.workloads.traces.rows import Row
-from sched_plugins.workloads.traces.trace import Drop, Record, Trace
+from sched_core.tables import Record, Row
+from sched_plugins.workloads.traces.trace import Drop, Reading, Trace
 
 
 @attrs.frozen(kw_only=True)
@@ -17,11 +18,15 @@ class BurstGPT(Trace):
     """BurstGPT, releases 1 to 3 (CSV). Failed rows are dropped and counted."""
 
     format = "burstgpt"
+    published = "https://github.com/HPMLL/BurstGPT"
 
     api_logs: Literal["keep", "drop"] = "keep"
     """Rows of the programming interface, which came in bursts, beside those of the chat window."""
 
-    def record(self, row: Row) -> Record | Drop:
+    def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
+        return map(self._record, rows)
+
+    def _record(self, row: Row) -> Record | Drop:
         arrival = row.nanoseconds("Timestamp")
         prompt, output = row.tokens("Request tokens"), row.tokens("Response tokens")
         if prompt == output == 0:

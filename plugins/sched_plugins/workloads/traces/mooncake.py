@@ -1,26 +1,30 @@
-"""Mooncake's traces (FAST 25 release): JSON lines with milliseconds and prefix hashes."""
+"""Mooncake's traces (FAST 25 release): JSON lines with milliseconds and prefix hashes.
+
+Dynamo and AIPerf write such rows too, with fractions of milliseconds, and AIPerf leaves out the
+hashes of prompts that share nothing.
+"""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 import attrs
 
 from sched_core import HashedPrefix, limits
-from sched_plugins.workloads.traces.rows import Row
-from sched_plugins.workloads.traces.trace import NANOSECONDS, Record, Trace
-
-_MILLISECONDS = limits.Integers(0, limits.MAX_SECONDS * 1000)
+from sched_core.tables import Record, Row
+from sched_plugins.workloads.traces.trace import Drop, Reading, Trace
 
 
 @attrs.frozen(kw_only=True)
 class Mooncake(Trace):
-    """Mooncake's traces (JSON lines): ms stamps, one hash id per block of the prompt.
+    """Mooncake's traces, and those of Dynamo and AIPerf (JSON lines): ms, ids of blocks.
 
     No file says its block size, and a wrong one makes prompts many times too short elsewhere, so
     the number of ids is checked against `input_length` in every row.
     """
 
     format = "mooncake"
+    published = "https://github.com/kvcache-ai/Mooncake, FAST25-release/traces; Dynamo, AIPerf"
 
     hash_block_size: int = attrs.field(default=512, validator=limits.COUNTS)
     """Tokens in a hashed block: 512 in the FAST 25 release."""
@@ -28,14 +32,20 @@ class Mooncake(Trace):
     """The conversation trace stamps batches of about 3 s. `spread=3` spaces the k requests of one
     stamp evenly over the 3 s after it, in file order; 0 leaves them together."""
 
-    def record(self, row: Row) -> Record:
-        prompt_len = row.tokens("input_length")
-        return Record(
-            row.integer("timestamp", _MILLISECONDS) * 10**6,
-            prompt_len,
-            row.tokens("output_length"),
-            prefix=HashedPrefix(self._hash_ids(row, prompt_len), self.hash_block_size),
-        )
+    def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
+        for row in rows:
+            prompt_len = row.tokens("input_length")
+            yield Record(
+                row.moment("timestamp", "ms").ns,
+                prompt_len,
+                row.tokens("output_length"),
+                prefix=self._prefix(row, prompt_len),
+            )
+
+    def _prefix(self, row: Row, prompt_len: int) -> HashedPrefix | None:
+        if "hash_ids" not in row.values:
+            return None
+        return HashedPrefix(self._hash_ids(row, prompt_len), self.hash_block_size)
 
     def _hash_ids(self, row: Row, prompt_len: int) -> tuple[int, ...]:
         ids = row.values.get("hash_ids")
@@ -50,11 +60,11 @@ class Mooncake(Trace):
             )
         return tuple(ids)
 
-    def respaced(self, records: list[Record]) -> list[Record]:
+    def respaced(self, records: list[Record], seed: int) -> list[Record]:
         """Each batch over `spread` seconds: the i-th of k at stamp + spread * i / k."""
         if not self.spread:
             return records
-        width = round(Decimal(self.spread) * NANOSECONDS)
+        width = round(Decimal(self.spread) * limits.NANOSECONDS)
         sizes = Counter(record.arrival_ns for record in records)
         placed: Counter[int] = Counter()
         spaced = []

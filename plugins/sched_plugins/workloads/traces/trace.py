@@ -1,43 +1,37 @@
-"""From the rows of a trace file to a workload: drop, sort, cut, shift, scale.
-
-Arrivals are integers of nanoseconds until the very end, so their differences are exact.
-"""
+"""From the rows of a file of requests to a workload: drop, sort, cut, shift, scale."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from typing import ClassVar, NamedTuple
 
 import attrs
 from attrs.validators import optional
 
-from sched_core import HashedPrefix, InputError, RequestSpec, SharedPrefix, Workload, limits
-from sched_plugins.workloads.traces.files import read_layout, read_rows
+from sched_core import InputError, Workload, files, limits, tables
+from sched_core.tables import Clock, Record, Row
 from sched_plugins.workloads.traces.formats import FORMATS, demand, refuse_unknown
-from sched_plugins.workloads.traces.rows import Row
+from sched_plugins.workloads.traces.table import open_table
 from sched_plugins.workloads.validators import parsed_by
-
-NANOSECONDS = 10**9
-
-
-class Record(NamedTuple):
-    """What a row says of one request."""
-
-    arrival_ns: int
-    prompt_len: int
-    output_len: int
-    priority: int = 0
-    tenant: str = "default"
-    prefix: SharedPrefix | HashedPrefix | None = None
-    id: str | None = None
-    """None: r0, r1, ... in order of arrival."""
 
 
 class Drop(NamedTuple):
     """A row that is no request, and why."""
 
     reason: str
+
+
+@attrs.define
+class Reading:
+    """What was met on the way through one file."""
+
+    rows: int = 0
+    """Requests that it describes, those left out among them."""
+    dropped: Counter[str] = attrs.field(factory=Counter)
+    notes: dict[str, str] = attrs.field(factory=dict)
+    """What the setting must say of it."""
+    clock: Clock = attrs.field(factory=Clock)
 
 
 def parse_window(text: str) -> tuple[float, float]:
@@ -77,53 +71,60 @@ class Trace(Selection, ABC):
     """What all readers share: a reader says what one row means."""
 
     format: ClassVar[str]
+    published: ClassVar[str] = ""
+    """Where such files come from."""
+    quiet: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the setting holds only where they are given."""
 
     @abstractmethod
-    def record(self, row: Row) -> Record | Drop:
-        """What `row` says; raises InputError where it cannot be used."""
+    def records(self, rows: Iterable[Row], reading: Reading) -> Iterator[Record | Drop]:
+        """The requests that the rows describe; raises InputError where one cannot be used."""
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, reading: Reading) -> Iterator[Row]:
         """The file's rows, in file order; raises where they are not of this format."""
         form = FORMATS[self.format]
-        demand(form, read_layout(self.path))
-        for row in read_rows(self.path, form.kind):
+        table = open_table(self.path, published=self.published)
+        demand(form, table.layout)
+        for row in table.rows():
             refuse_unknown(form, row.values, row.file, row.line)
             yield row
 
-    def respaced(self, records: list[Record]) -> list[Record]:
+    def respaced(self, records: list[Record], seed: int) -> list[Record]:
         """The records with arrivals moved, where a format must and the user asked for it."""
         return records
 
     def build(self, seed: int) -> Workload:
-        """The trace as a workload; a trace holds nothing random, so `seed` changes nothing."""
-        dropped: Counter[str] = Counter()
-        records = self._read(dropped)
-        rows_read = len(records) + dropped.total()
-        kept = self._cut(sorted(self.respaced(records), key=_arrival), dropped)
+        """The file as a workload; `seed` counts only where the file holds no arrivals."""
+        reading = Reading()
+        records = list(self._read(reading))
+        reading.notes |= tables.order_note(records)
+        kept = self._cut(tables.in_order(self.respaced(records, seed)), reading.dropped)
         if not kept:
             raise InputError(
-                f"no usable request in {rows_read} rows{_counted(dropped)}", file=self.path
+                f"no usable request in {reading.rows} rows{_counted(reading.dropped)}",
+                file=files.called(self.path),
             )
+        self._check_span((kept[-1].arrival_ns - kept[0].arrival_ns) / limits.NANOSECONDS)
         return Workload(
-            requests=self._specs(kept),
-            dropped=dict(+dropped),  # without the zeros
-            description=self._describe(rows_read),
-        )
+            requests=tables.requests(kept, self.time_scale),
+            dropped=dict(+reading.dropped),  # without the zeros
+            description=self._describe(reading),
+        ).with_chains()
 
-    def _read(self, dropped: Counter[str]) -> list[Record]:
-        records = []
-        for row in self.rows():
-            answer = self.record(row)
-            if isinstance(answer, Drop):
-                dropped[answer.reason] += 1
+    def _read(self, reading: Reading) -> Iterator[Record]:
+        for found in self.records(self.rows(reading), reading):
+            reading.rows += 1
+            if isinstance(found, Drop):
+                reading.dropped[found.reason] += 1
             else:
-                records.append(answer)
-        return records
+                yield found
 
     def _cut(self, records: list[Record], dropped: Counter[str]) -> list[Record]:
         if self.window and records:
             start, (low, high) = records[0].arrival_ns, parse_window(self.window)
-            inside = [r for r in records if low <= (r.arrival_ns - start) / NANOSECONDS < high]
+            inside = [
+                r for r in records if low <= (r.arrival_ns - start) / limits.NANOSECONDS < high
+            ]
             dropped["outside the window"] = len(records) - len(inside)
             records = inside
         if self.limit:
@@ -131,45 +132,27 @@ class Trace(Selection, ABC):
             records = records[: self.limit]
         return records
 
-    def _specs(self, records: list[Record]) -> list[RequestSpec]:
-        start = records[0].arrival_ns
-        self._check_span((records[-1].arrival_ns - start) / NANOSECONDS)
-        return [
-            RequestSpec(
-                f"r{index}" if record.id is None else record.id,
-                round((record.arrival_ns - start) * self.time_scale) / NANOSECONDS,
-                record.prompt_len,
-                record.output_len,
-                record.priority,
-                record.tenant,
-                record.prefix,
-            )
-            for index, record in enumerate(records)
-        ]
-
     def _check_span(self, seconds: float) -> None:
         if not limits.SECONDS.holds(seconds * self.time_scale):
             raise InputError(
                 f"the last request comes {seconds:g} s after the first, times {self.time_scale:g}",
-                file=self.path,
+                file=files.called(self.path),
                 field="time_scale",
                 expected=f"{limits.SECONDS} in all",
             )
 
-    def _describe(self, rows_read: int) -> dict[str, object]:
+    def _describe(self, reading: Reading) -> dict[str, object]:
         given = attrs.asdict(self)
-        path = given.pop("path")
+        path = files.called(given.pop("path"))
+        shown = {k: v for k, v in given.items() if v is not None or k not in self.quiet}
         return {
             "kind": "trace",
             "format": self.format,
             "path": path,
-            "rows_read": rows_read,
-            **given,
+            "rows_read": reading.rows,
+            **shown,
+            **reading.notes,
         }
-
-
-def _arrival(record: Record) -> int:
-    return record.arrival_ns
 
 
 def _counted(dropped: Counter[str]) -> str:

@@ -1,0 +1,1 @@
+"""Readers of conversations, which hold texts and no lengths."""
