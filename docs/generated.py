@@ -177,6 +177,8 @@ def _component(plugin: Plugin) -> str:
     more = {"Answers": ", ".join(f"`{name}`" for name in _decides(plugin))}
     if defaults := [f"`{p['name']}` {_shown(p['default'])}" for p in parameters(plugin.cls)]:
         more = {"Defaults": ", ".join(defaults), **more}
+    if starves := getattr(plugin.cls, "starves", None):
+        more["May starve"] = starves
     if plugin.distribution != "schedfw":
         more["Distribution"] = f"`{plugin.distribution}`"
     return f"### {plugin.name}\n\n{described(plugin.cls.__doc__, **more)}"

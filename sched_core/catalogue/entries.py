@@ -10,7 +10,7 @@ from importlib.metadata import Distribution, entry_points
 
 import attrs
 
-from sched_core.catalogue.in_file import in_file, is_file
+from sched_core.catalogue.in_file import file_of, in_file
 from sched_core.catalogue.plugin import SINGULAR, Plugin
 from sched_core.errors import PluginLoadError, UnknownName
 
@@ -32,7 +32,7 @@ def find(kind: str, name: str) -> Plugin:
     No other plugin is loaded. Raises UnknownName (with the nearest name) or PluginLoadError (with
     the reason).
     """
-    if is_file(name):
+    if file_of(name):
         return in_file(kind, name)
     installed = _installed(kind)
     matches = _called(name, installed)

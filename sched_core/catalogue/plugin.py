@@ -1,5 +1,6 @@
 """What a name in a spec stands for: a class, and where it comes from."""
 
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -20,8 +21,9 @@ class Plugin:
     problem: str | None = None
     """Why it cannot be used; None when it can."""
     cls: Any = attrs.field(default=None, repr=False)
-    source: str | None = None
-    """Digest of what it was read from, where that is a file of its own."""
+    files: Mapping[str, str] = attrs.field(factory=dict)
+    """Path -> sha256 of the file that holds it and of the neighbours that this imports, where it is
+    in no package."""
 
     @property
     def summary(self) -> str:

@@ -2,7 +2,9 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -10,10 +12,14 @@ from typing import Any
 from sched_core.catalogue.configure import configure
 from sched_core.catalogue.entries import find
 from sched_core.catalogue.given import Given
+from sched_core.catalogue.in_file import file_of
 from sched_core.catalogue.plugin import SINGULAR, Plugin
 from sched_core.errors import InputError
 
 _OURS = "schedfw/"
+_PATH = re.compile(r"[./~]|[A-Za-z]:[\\/]|[^:]*[\\]")
+"""How a part begins that is meant for a file."""
+_FILE_FORM = "a path that ends in .py, without ':', '+' or ',', such as ./edf.py:Edf"
 _STACK = re.compile(r"(?<![\d.][eE])(?<!=)\+|\+(?!\d)")  # not the plus of 1e+3, nor that of =+3
 
 
@@ -29,6 +35,8 @@ def policy_spec(policy: object) -> PolicySpec:
     if isinstance(policy, str):
         return policy
     parts = policy if isinstance(policy, tuple | list) else (policy,)
+    if not parts:
+        raise InputError("is empty", field="policy", value=policy, expected="a name such as fcfs")
     return tuple(p if isinstance(p, str | Given) else Given.of(p) for p in parts)
 
 
@@ -61,7 +69,7 @@ def parse_part(part: str, *, what: str) -> tuple[str, dict[str, str]]:
     A value may hold colons, as in `device=cuda:1`: without `=` a piece belongs to the value before.
     A name may be a file, and a class in it: `./edf.py:Edf:slack=2`.
     """
-    name, pairs = _named(part)
+    name, pairs = _named(part, what)
     if not name:
         raise InputError("empty name", field=what, value=part, expected="name:key=value:key=value")
     params: dict[str, str] = {}
@@ -77,15 +85,30 @@ def parse_part(part: str, *, what: str) -> tuple[str, dict[str, str]]:
     return name, params
 
 
-def _named(part: str) -> tuple[str, list[str]]:
+def _named(part: str, what: str) -> tuple[str, list[str]]:
     """The name, and what follows it between colons."""
-    path, dot, rest = part.partition(".py")
-    if dot and rest[:1] in ("", ":") and "=" not in path:
-        pairs = rest.split(":")[1:]
-        classes = [f":{pairs.pop(0)}"] if pairs and "=" not in pairs[0] else []
-        return "".join([path, dot, *classes]), pairs
-    name, *pairs = part.split(":")
-    return name, pairs
+    file = file_of(part)
+    if file is None:
+        if _PATH.match(part):
+            raise InputError("is no Python file", field=what, value=part, expected=_FILE_FORM)
+        name, *pairs = part.split(":")
+        return name, pairs
+    _, *pairs = part[len(file) :].split(":")
+    classes = [f":{pairs.pop(0)}"] if pairs and pairs[0] and "=" not in pairs[0] else []
+    return "".join([file, *classes]), pairs
+
+
+def seen_from(folder: str, spec: str) -> str:
+    """A policy whose relative files lie below `folder`, as seen from where we are."""
+    return "+".join(
+        part if (file := file_of(part)) is None else _joined(folder, file) + part[len(file) :]
+        for part in split_text(spec)
+    )
+
+
+def _joined(folder: str, file: str) -> str:
+    path = os.path.expanduser(file)
+    return path if os.path.isabs(path) or not folder else os.path.normpath(f"{folder}/{path}")
 
 
 def build(kind: str, spec: str) -> Any:
@@ -112,4 +135,9 @@ def _builder(kind: str, part: str | Given) -> tuple[str, Plugin, Callable[[], An
         raise InputError("a file, and no workload", value=part, expected=f"trace:path={part}")
     plugin = find(kind, name)
     where = f"{SINGULAR[kind]} {shown(name)!r}"
-    return name, plugin, partial(configure, plugin.cls, params, where=where)
+    return name, plugin, partial(_configured, plugin.cls, params, where)
+
+
+def _configured(cls: Any, params: dict[str, str], where: str) -> Any:
+    with redirect_stdout(sys.stderr):  # what it prints is no part of our output
+        return configure(cls, params, where=where)

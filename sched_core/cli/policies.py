@@ -40,7 +40,8 @@ def list_command(style: Format) -> None:
     if style == "json":
         return print_json(entries)
     if style == "csv":
-        header = ["name", "distribution", "version", "decides", "oracle", "summary", "problem"]
+        header = ["name", "distribution", "version", "decides", "oracle", "starves", "summary",
+                  "problem"]  # fmt: skip
         return print_csv(header, ([_flat(entry[key]) for key in header] for entry in entries))
     return print_table(
         ["policy", "from", "decides", "what it is"],
@@ -93,6 +94,7 @@ def _entry(plugin: Plugin) -> dict[str, Any]:
         "decides": [name for name in hooks if not hasattr(Events, name)],
         "observes": [name for name in hooks if hasattr(Events, name)],
         "oracle": policy.oracle if policy else None,
+        "starves": policy.declares.starves.get(plugin.name) if policy else None,
         "priority_moves": policy.moves if policy and "effective_priority" in policy.uses else None,
         "summary": plugin.summary,
         "problem": problem,
@@ -102,7 +104,9 @@ def _entry(plugin: Plugin) -> dict[str, Any]:
 def _about(entry: Mapping[str, Any]) -> str:
     if entry["problem"]:
         return f"cannot be used: {entry['problem']}"
-    return f"{entry['summary']}{' Oracle.' if entry['oracle'] else ''}"
+    oracle = " Oracle." if entry["oracle"] else ""
+    starves = f" May starve {entry['starves']}." if entry["starves"] else ""
+    return f"{entry['summary']}{oracle}{starves}"
 
 
 def _flat(value: object) -> object:
@@ -116,6 +120,7 @@ def _print_shown(entry: Mapping[str, Any], listed: list[dict[str, Any]], descrip
         "decides": ", ".join(entry["decides"]) or None,
         "observes": ", ".join(entry["observes"]) or None,
         "oracle": "yes: it sees the true output length" if entry["oracle"] else "no",
+        **({"may starve": entry["starves"]} if entry["starves"] else {}),
         "key moves": _MOVES.get(entry["priority_moves"]),
     }
     print_table(["", ""], facts.items())

@@ -8,17 +8,16 @@ from typing import Any
 import attrs
 
 from sched_core.catalogue.entries import find
-from sched_core.catalogue.in_file import is_file
 from sched_core.catalogue.plugin import SINGULAR
-from sched_core.catalogue.specs import parse_part, split_text
+from sched_core.catalogue.specs import parse_part, seen_from
 from sched_core.errors import UsageError
 
 
 def beside(folder: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a file in `folder`, its relative paths led there."""
-    found = dict(keys)
-    if isinstance(policy := found.get("policy"), str):
-        found["policy"] = "+".join(_part(folder, "policies", p) for p in split_text(policy))
+    found = _policy(folder, keys)
+    if isinstance(config := found.get("config"), Mapping):  # where vLLM has its policy
+        found["config"] = _policy(folder, config)
     if isinstance(hardware := found.get("hardware"), str):
         found["hardware"] = _part(folder, "hardware", hardware)
     if isinstance(model := found.get("model"), str) and (folder / model).exists():
@@ -29,12 +28,15 @@ def beside(folder: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _policy(folder: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
+    spec = keys.get("policy")
+    return {**keys, "policy": seen_from(str(folder), spec)} if isinstance(spec, str) else {**keys}
+
+
 def _part(folder: Path, kind: str, part: str) -> str:
     """One part of a spec; left as it is where it names nothing, which is told when it is used."""
     try:
         name, parameters = parse_part(part, what=SINGULAR[kind])
-        if is_file(name):
-            name = _led(folder, name)
         fields = {field.alias: field for field in attrs.fields(find(kind, name).cls)}
     except UsageError:
         return part

@@ -9,7 +9,7 @@ from sched_core.catalogue import specs
 from sched_core.engine.engine import Engine
 from sched_core.execution.executor import Executor
 from sched_core.execution.step_record import Watcher
-from sched_core.experiment import cell_key
+from sched_core.experiment import cell_key, contents
 from sched_core.experiment.named import named_hardware, named_source
 from sched_core.experiment.scenario import Scenario
 from sched_core.metrics.summary import summarize
@@ -46,6 +46,7 @@ class Cell:
     ) -> Engine:
         """A fresh engine; raises InputError where the workload cannot be served."""
         scenario = self.scenario
+        contents.refuse_changed(scenario, self.files)
         return Engine(
             scenario.config,
             Policy.from_spec(scenario.policy),

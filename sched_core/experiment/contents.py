@@ -6,7 +6,7 @@ The same content has the same digest wherever it lies, on any machine.
 import hashlib
 import inspect
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +32,8 @@ class Part:
     """A component as a spec names it."""
 
     plugin: Plugin
-    parameters: dict[str, str]
+    parameters: Mapping[str, Any]
+    """Text where a spec gives them."""
 
     def is_file(self, name: str) -> bool:
         """Does the plugin say that this parameter stands for a file or a folder?"""
@@ -48,16 +49,17 @@ def parts(kind: str, spec: PolicySpec) -> list[Part]:
 
 def _part(kind: str, piece: Any) -> Part:
     if isinstance(piece, Given):
-        return Part(piece.plugin, {name: str(value) for name, value in piece.parameters.items()})
+        return Part(piece.plugin, piece.parameters)
     name, parameters = parse_part(piece, what=SINGULAR[kind])
     return Part(find(kind, name), parameters)
 
 
 def of_files(scenario: Scenario, policies: Iterable[PolicySpec]) -> dict[str, str]:
     """The digest of every file that the scenario or one of `policies` names, by its path as
-    given."""
-    named = set(_named_files(scenario, policies))
-    return {path: _digest(path) for path in sorted(named)}
+    given; of a component's file as it was loaded, with its neighbours."""
+    found = _all_parts(scenario, policies)
+    named = {path: _digest(path) for path in sorted(set(_named_files(scenario, found)))}
+    return named | _held(found)
 
 
 def once_only(files: Iterable[str]) -> list[str]:
@@ -66,23 +68,45 @@ def once_only(files: Iterable[str]) -> list[str]:
     return [streams.called(path) for path in lost]
 
 
-def policy_files(policies: Iterable[PolicySpec]) -> dict[str, str]:
-    """Path -> digest of the files whose classes are components of `policies`."""
-    found = [part.plugin for policy in policies for part in parts("policies", policy)]
-    return {each.distribution: each.source for each in found if each.source is not None}
+def policy_files(policies: Iterable[PolicySpec]) -> dict[str, str | None]:
+    """What `policies` are made of that no name of a plugin says: path -> digest of their files, and
+    of the neighbours that these import; `module:class` -> that of a class that Python handed over,
+    None where it cannot be read."""
+    found = [part for policy in policies for part in parts("policies", policy)]
+    handed = [part.plugin.cls for part in found if not (part.plugin.entry or part.plugin.files)]
+    classes = {f"{cls.__module__}:{cls.__qualname__}": of_class(cls) for cls in handed}
+    return {**_held(found), **classes}
 
 
-def _named_files(scenario: Scenario, policies: Iterable[PolicySpec]) -> Iterator[str]:
+def refuse_changed(scenario: Scenario, files: Mapping[str, str]) -> None:
+    """Raises InputError where a component's file is no longer the one that `files` knows."""
+    for path, digest in _held(_all_parts(scenario, [scenario.policy])).items():
+        if files.get(path, digest) != digest:
+            raise InputError(
+                "has changed since this comparison began", file=path, expected="one version for all"
+            )
+
+
+def _held(found: Iterable[Part]) -> dict[str, str]:
+    return {path: digest for part in found for path, digest in part.plugin.files.items()}
+
+
+def _all_parts(scenario: Scenario, policies: Iterable[PolicySpec]) -> list[Part]:
     found = [part for policy in policies for part in parts("policies", policy)]
     found += parts("hardware", scenario.hardware)
     if isinstance(scenario.workload, str):
         found += parts("workloads", scenario.workload)
+    return found
+
+
+def _named_files(scenario: Scenario, found: Iterable[Part]) -> Iterator[str]:
     for part in found:
-        if part.plugin.source is not None:
-            yield part.plugin.distribution
         for name, value in part.parameters.items():
-            if os.path.isfile(value) or (part.is_file(name) and _can_be_read(value)):
-                yield value
+            if not isinstance(value, str | os.PathLike):
+                continue
+            path = os.fspath(value)
+            if os.path.isfile(path) or (part.is_file(name) and _can_be_read(path)):
+                yield path
     if scenario.model is not None and os.path.exists(scenario.model):
         yield scenario.model
 
@@ -124,11 +148,18 @@ def _of_all(named: Iterable[tuple[str, str]]) -> str:
     return whole.hexdigest()
 
 
-def of_class(cls: type) -> str:
-    """The digest of the package that a class comes from; of a script or a notebook, of its text."""
-    if cls.__module__ != "__main__":
-        return of_source(cls.__module__)
-    return hashlib.sha256(inspect.getsource(cls).encode()).hexdigest()
+def of_class(cls: type) -> str | None:
+    """The digest of the package that a class comes from; where it can be found by no name, of its
+    file, or of its text, as in a notebook. None where none of them can be read."""
+    if cls.__module__ != "__main__" and (whole := of_source(cls.__module__)):
+        return whole
+    try:
+        file = inspect.getsourcefile(cls)
+        if file is not None and os.path.isfile(file):
+            return _of_bytes(Path(file))
+        return hashlib.sha256(inspect.getsource(cls).encode()).hexdigest()
+    except (OSError, TypeError):
+        return None
 
 
 @cache

@@ -1,10 +1,12 @@
 """One policy, or several on the same workloads: everything is checked before anything runs."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 
 from sched_core.config import Batching
 from sched_core.errors import InputError
 from sched_core.execution.step_record import Watcher
+from sched_core.experiment import sending
 from sched_core.experiment.cell import Cell
 from sched_core.experiment.contents import once_only
 from sched_core.experiment.prepare import Prepared, prepare
@@ -79,9 +81,10 @@ def _from_processes(cells: Sequence[Cell], jobs: int) -> Iterator[Result]:
     """The results in order. The cells go out seed by seed, as a process keeps its workload."""
     from joblib import Parallel, delayed  # loads slowly
 
+    packed, here = sending.packed(cells, jobs), os.getcwd()
     rows = sorted(range(len(cells)), key=lambda row: cells[row].scenario.seed)
     results = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(Cell.execute)(cells[row]) for row in rows
+        delayed(sending.execute_in)(here, packed[row]) for row in rows
     )
     early: dict[int, Result] = {}
     due = 0

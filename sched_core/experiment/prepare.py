@@ -103,7 +103,7 @@ def prepare(
     By default the mode is the scenario's own. Raises UsageError for what cannot run; no engine is
     built to find that out.
     """
-    stacks = [specs.policy_spec(policy) for policy in policies]
+    stacks = _stacks(policies)
     _check_choice(stacks, seeds)
     modes = list(batching) or [scenario.config.batching]
     hardware = named_hardware(scenario.hardware)
@@ -138,6 +138,14 @@ def prepare(
 def _of_cell(scenario: Scenario, policy: specs.PolicySpec, mode: Batching, seed: int) -> Scenario:
     config = attrs.evolve(scenario.config, batching=mode)
     return attrs.evolve(scenario, policy=policy, seed=seed, config=config)
+
+
+def _stacks(policies: Sequence[object]) -> list[specs.PolicySpec]:
+    if isinstance(policies, str) or not isinstance(policies, Iterable):
+        raise InputError(
+            "is no list", field="policies", value=policies, expected='one such as ["fcfs", "sjf"]'
+        )
+    return [specs.policy_spec(policy) for policy in policies]
 
 
 def _check_choice(policies: Sequence[specs.PolicySpec], seeds: int) -> None:

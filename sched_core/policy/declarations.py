@@ -1,6 +1,6 @@
 """What components say about themselves, as class attributes: what the engine need not ask."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -52,6 +52,8 @@ class Declarations:
     """And does a request that cannot be admitted stay so while others only decode?"""
     yields_to_waiting: bool
     """May a running request lose its place for one that waits?"""
+    starves: Mapping[str, str]
+    """Component -> whom it may leave waiting for ever (`starves = "long requests"`)."""
 
     @classmethod
     def of(cls, components: list[tuple[str, object]], hooks: Mapping[str, Hook]) -> "Declarations":
@@ -75,7 +77,20 @@ class Declarations:
             leaps,
             leaps and moves in KEPT and admission == "event",
             yields_to == "anyone",
+            dict(_starving(components)),
         )
+
+
+def _starving(components: list[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    for name, part in components:
+        whom = getattr(part, "starves", None)
+        if whom is not None and not (isinstance(whom, str) and whom.strip()):
+            raise PluginLoadError(
+                f"component {name!r} does not keep the contract: starves is {whom!r}; it must say "
+                "whom, as in 'long requests, while short ones keep coming'"
+            )
+        if whom is not None:
+            yield name, whom
 
 
 def _restless(

@@ -20,7 +20,8 @@ def setting_texts(setting: Mapping[str, Any]) -> dict[str, str]:
         "seed": _seeds(setting["seed"], setting["seeds"]),
         "horizon": "" if setting["horizon"] is None else f"{setting['horizon']:g} s",
         "policy file": ", ".join(
-            f"{path} (sha256 {digest[:12]})" for path, digest in setting["policy_files"].items()
+            f"{path} (sha256 {(digest or 'unknown')[:12]})"
+            for path, digest in setting["policy_files"].items()
         ),
         "goodput": ", ".join(f"{name} <= {ms:g} ms" for name, ms in setting["goodput"].items()),
     }

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from functools import lru_cache
 
+from sched_core.catalogue.specs import seen_from
 from sched_core.experiment.scenario import Scenario, from_keys
 from sched_core.experiment.scenario_text import document
 from sched_core.testing.fake_clock import ClockAndSeed, faked
@@ -23,7 +24,8 @@ HASH_SEEDS = ("0", "12345")
 
 def answers(under_test: PolicyUnderTest, scenario: Scenario) -> list[str]:
     """What a run comes to in each of the processes."""
-    named = {"spec": under_test.spec, "factory": under_test.factory}
+    spec = under_test.spec and seen_from(os.getcwd(), under_test.spec)  # they may be elsewhere
+    named = {"spec": spec, "factory": under_test.factory}
     line = json.dumps({**named, "scenario": document(scenario, under_test.spec)})
     processes = [_process(seed, tuple(sys.path)) for seed in HASH_SEEDS]
     for process in processes:

@@ -24,13 +24,17 @@ class PolicyUnderTest:
     _parts: Sequence[tuple[str, Callable[[], object]]] = attrs.field(repr=False)
 
     @classmethod
-    def of(cls, policy: str | Callable[[], object]) -> "PolicyUnderTest":
-        """From a spec string, or from a class, or function, that builds a component.
+    def of(cls, policy: object) -> "PolicyUnderTest":
+        """From a spec string, a class, an instance, a tuple of such, or a function that builds a
+        component.
 
         Raises UsageError for an unknown name, and for a component that does not keep the contract.
         """
         if isinstance(policy, str):
             under_test = cls(policy, policy, None, specs.stack(policy))
+        elif not callable(policy):
+            given = specs.policy_spec(policy)
+            under_test = cls(specs.shown_stack(given), None, None, specs.stack(given))
         else:
             name = getattr(policy, "__name__", str(policy))
             under_test = cls(name, None, _import_path(policy), [(name, policy)])

@@ -1,6 +1,6 @@
 """Looks for a scenario that shows a fault, and then for a smaller one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
@@ -31,26 +31,53 @@ def first(
 ) -> Found | None:
     """The first of `checks` to fail, and the scenario that showed it; None if all pass.
 
-    The same scenarios are tried every time, and nothing is kept between calls but what `counts`
-    counts.
+    Known traps come first and count among the examples. The same scenarios are tried every time,
+    and nothing is kept between calls but what `counts` counts.
     """
-    return _search(under_test, checks, examples, [Phase.generate], counts)
+    examine = _examiner(under_test, checks, counts)
+    traps = checks[0].traps[:examples]
+    try:
+        for scenario in traps:
+            examine(scenario)
+    except Found as found:
+        return found
+    left = examples - len(traps)
+    return _search(examine, checks, left, [Phase.generate]) if left else None
 
 
 def smallest(found: Found, under_test: PolicyUnderTest, examples: int) -> Found:
     """The same check's failure on the smallest scenario that can be found."""
-    return _search(under_test, [found.check], examples, [Phase.generate, Phase.shrink]) or found
+    examine = _examiner(under_test, [found.check])
+    tried = max(examples, MOST)  # what a trap caught may be rare
+    return _search(examine, [found.check], tried, [Phase.generate, Phase.shrink]) or found
+
+
+MOST = 100
+"""Random scenarios, at least, among which one is looked for to be made smaller."""
+
+
+def _examiner(
+    under_test: PolicyUnderTest, checks: Sequence[Check], counts: HookCounts | None = None
+) -> Callable[[Scenario], None]:
+    """Raises Found where a scenario shows a fault."""
+    invariants = [FILED[check.name] for check in checks if check.name in FILED]
+
+    def examine(scenario: Scenario) -> None:
+        trial = Trial(under_test, scenario, invariants, counts)
+        for check in checks:
+            for problem in check.problems(trial):
+                raise Found(check, problem, scenario)
+
+    return examine
 
 
 def _search(
-    under_test: PolicyUnderTest,
+    examine: Callable[[Scenario], None],
     checks: Sequence[Check],
     examples: int,
     phases: Sequence[Phase],
-    counts: HookCounts | None = None,
 ) -> Found | None:
-    invariants = [FILED[check.name] for check in checks if check.name in FILED]
-    found: list[Found] = []
+    last: list[Found] = []
 
     @seed(0)  # derandomize would follow the text of this function
     @settings(
@@ -64,15 +91,15 @@ def _search(
         print_blob=False,
     )
     @given(checks[0].scenarios)
-    def examine(scenario: Scenario) -> None:
-        trial = Trial(under_test, scenario, invariants, counts)
-        for check in checks:
-            for problem in check.problems(trial):
-                found.append(Found(check, problem, scenario))
-                raise found[-1]
+    def try_one(scenario: Scenario) -> None:
+        try:
+            examine(scenario)
+        except Found as found:
+            last.append(found)
+            raise
 
     try:
-        examine()
+        try_one()
     except (Found, Flaky):  # what depends on chance may not come again
-        return found[-1]
+        return last[-1]
     return None

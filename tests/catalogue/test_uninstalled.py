@@ -74,7 +74,7 @@ def test_it_stands_in_stacks_and_in_other_commands(edf: Path) -> None:
     assert small("run", "--policy", "./edf.py:Edf+adaptive").exit_code == 0
     shown = schedfw("policies", "show", "./edf.py:Edf")
     assert "Earliest deadline first." in shown.stdout
-    checked = schedfw("policies", "check", "./edf.py", "--examples", "5")
+    checked = schedfw("policies", "check", "./edf.py", "--examples", "5", "-v")
     assert "contract" in checked.stdout
 
 
@@ -120,17 +120,17 @@ def test_files_of_one_name_are_two_and_may_have_neighbours(edf: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("policy", "content", "message"),
     [
-        ("./no.py:Edf", "", "no.py: cannot be read: No such file or directory"),
+        ("./ed.py:Edf", "", "./ed.py: there is no such file; did you mean 'edf.py'?"),
         ("./x.py:Edg", EDF, "./x.py: unknown class 'Edg'; did you mean 'Edf'? (known: Edf)"),
         (
             "./x.py",
             "",
-            "./x.py: it defines 0 attrs classes (none); say which one, as in ./x.py:Edf",
+            "./x.py: it defines 0 components (none); say which one, as in ./x.py:Edf",
         ),
         (
             "./x.py",
             EDF + EDF.replace("Edf", "Edg"),
-            "./x.py: it defines 2 attrs classes (Edf, Edg); say which one, as in ./x.py:Edf",
+            "./x.py: it defines 2 components (Edf, Edg); say which one, as in ./x.py:Edf",
         ),
         (
             "./x.py:Edf",
@@ -146,6 +146,12 @@ def test_files_of_one_name_are_two_and_may_have_neighbours(edf: Path, tmp_path: 
             EDF.replace("effective_priority", "effective_prio"),
             "unknown hook 'effective_prio'; did you mean 'effective_priority'?",
         ),
+        ("./x.py:EDF", "EDF = 3", "./x.py: EDF is not an attrs class"),
+        ("./x.py:", EDF, "field 'policy': not a parameter (found '')"),
+        ("./x.py", EDF + "raise SystemExit(4)", "line 16: it cannot be loaded: SystemExit: 4"),
+        ("./x", EDF, "is no Python file (found './x'); expected a path that ends in .py, without"),
+        ("./c++/x.py", EDF, "is no Python file (found './c'); expected a path that ends in .py"),
+        ("C:\\lab\\x.py:Edf", EDF, "C:\\lab\\x.py: there is no such file"),
         ("./x.py+./x.py", EDF, "a component stands twice in the stack (found './x.py+./x.py')"),
     ],
 )

@@ -53,13 +53,16 @@ def test_a_policy_that_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     result = schedfw("policies", "check", "fcfs", "--examples", 3)
     assert result.exit_code == 0
-    lines = [line.rstrip() for line in result.stdout.splitlines()]
-    assert lines[0].split() == ["tier", "check", "result"]
-    count = len(CHECKS)
-    (skipped,) = [line for line in lines[1 : count + 1] if not line.endswith("pass")]
-    assert skipped.endswith("skip: it has no select_admissions")
-    (note,) = lines[count + 2 :]
+    summary, note = result.stdout.splitlines()
+    assert summary == f"{len(CHECKS) - 1} passed, 1 skipped"
     assert re.fullmatch("note: effective_priority: asked [0-9]+ times, never gave a key .+", note)
+    long = schedfw("policies", "check", "fcfs", "--examples", 3, "--verbose")
+    header, *lines = [line.rstrip() for line in long.stdout.splitlines()]
+    assert header.split() == ["tier", "check", "result"]
+    count = len(CHECKS)
+    (skipped,) = [line for line in lines[:count] if not line.endswith("pass")]
+    assert skipped.endswith("skip: it has no select_admissions")
+    assert lines[count:] == ["", summary, note]
     assert not list(tmp_path.iterdir())
 
 
@@ -67,6 +70,53 @@ def test_unknown_names_exit_2() -> None:
     result = schedfw("policies", "check", "fcsf")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "did you mean 'fcfs'" in result.stderr
+
+
+def test_the_result_is_one_line_that_names_what_failed(lab: Site) -> None:
+    result = schedfw("policies", "check", "unfair", "--examples", 10)
+    assert result.exit_code == 1
+    summary = result.stdout.splitlines()[0]
+    assert summary == f"{len(CHECKS) - 3} passed, 2 skipped, 1 failed: E6 everyone ends"
+
+
+STARVES = """
+import attrs
+from sched_core import hookimpl
+
+@attrs.define
+class Lifo:
+    '''Last come, first served.'''
+    priority_moves = "static"
+    starves = {whom}
+
+    @hookimpl
+    def effective_priority(self, request):
+        return -request.arrival
+"""
+
+
+@pytest.mark.parametrize(
+    ("whom", "code", "summary"),
+    [
+        ("'the first, under load'", 0, "1 not promised: E6 no equal starves"),
+        ("None", 1, "1 failed: E6 no equal starves"),
+    ],
+)
+def test_what_is_not_promised_is_no_failure(site: Site, whom: str, code: int, summary: str) -> None:
+    site.install("lab", STARVES.format(whom=whom), {"lifo": "lab:Lifo"})
+    result = schedfw("policies", "check", "lifo", "--examples", 10)
+    assert result.exit_code == code
+    assert result.stdout.splitlines()[0].endswith(summary)
+    listed = " ".join(schedfw("policies", "list").stdout.split())
+    assert ("May starve the first, under load." in listed) is (code == 0)
+
+
+@pytest.mark.parametrize("whom", ["True", "''", "3"])
+def test_a_declaration_says_whom(site: Site, whom: str) -> None:
+    site.install("lab", STARVES.format(whom=whom), {"lifo": "lab:Lifo"})
+    result = schedfw("run", "--policy", "lifo")
+    assert result.exit_code == 2
+    assert f"starves is {whom}; it must say whom, as in 'long requests" in result.stderr
 
 
 def failure(name: str, check: str) -> dict[str, object]:

@@ -22,6 +22,7 @@ class ShortestJobFirst(toolbox.OwnHistory):
     """
 
     priority_moves = "static"
+    starves = "requests predicted long, while shorter ones keep coming"
 
     @hookimpl
     def effective_priority(self, request: RequestView) -> float:

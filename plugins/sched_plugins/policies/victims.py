@@ -36,6 +36,7 @@ class Oldest:
     with most to compute again.
     """
 
+    starves = "the oldest, evicted again and again under lasting load"
     admission_moves = "event"
     yields_to = "running"
 

@@ -1,12 +1,13 @@
 """What a check of a policy is, and where its function is filed under its name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
 from hypothesis import strategies as st
 
 from sched_core.experiment.scenario import Scenario
+from sched_core.testing import traps as known
 from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.strategies import scenarios
 from sched_core.testing.trial import Trial
@@ -20,8 +21,12 @@ class Check:
     tier: str
     problems: Callable[[Trial], Iterator[str]]
     scenarios: st.SearchStrategy[Scenario]
+    traps: Sequence[Scenario]
+    """Tried before any of those."""
     skip: Callable[[PolicyUnderTest], str | None]
     """Why it says nothing about a policy; None if it does."""
+    waiver: Callable[[PolicyUnderTest], str | None]
+    """Why a policy that fails does no wrong: it says that it does not promise this; None if not."""
 
 
 FILED: list[Check] = []
@@ -35,12 +40,14 @@ def check(
     tier: str,
     *,
     scenarios: st.SearchStrategy[Scenario] = ANY,
+    traps: Sequence[Scenario] = known.ANY,
     skip: Callable[[PolicyUnderTest], str | None] = lambda _: None,
+    waiver: Callable[[PolicyUnderTest], str | None] = lambda _: None,
 ) -> Callable[[Any], Any]:
     """File a function as a check, to be tried on `scenarios`."""
 
     def file(problems: Any) -> Any:
-        FILED.append(Check(name, tier, problems, scenarios, skip))
+        FILED.append(Check(name, tier, problems, scenarios, traps, skip, waiver))
         return problems
 
     return file
