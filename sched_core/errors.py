@@ -62,11 +62,16 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
         options = sorted(known)
-        close = difflib.get_close_matches(name, options, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
         prefix = f"{where}: " if where else ""
         listed = ", ".join(options) or "none"
+        hint = did_you_mean(name, options)
         super().__init__(f"{prefix}unknown {kind} {name!r}{hint} (known: {listed})")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What a message about the unknown `name` goes on with; empty where no known one is close."""
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class PluginLoadError(UsageError):

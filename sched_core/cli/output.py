@@ -2,12 +2,13 @@
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import rich_click as click
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
@@ -33,6 +34,30 @@ def console() -> Console:
     if not found.is_terminal:
         found.width = WIDTH
     return found
+
+
+UNBOUNDED = 10_000
+
+
+class Page(Console):
+    """Where reports go: as wide as the terminal; elsewhere plain, without blanks at the ends of
+    lines, and as wide as it takes, or as COLUMNS says."""
+
+    def __init__(self) -> None:
+        super().__init__(highlight=False)
+        if not self.is_terminal:
+            columns = os.environ.get("COLUMNS", "")
+            self.width = int(columns) if columns.isdecimal() and int(columns) else UNBOUNDED
+
+    def show(self, *things: RenderableType) -> None:
+        """Print them, one below the other."""
+        if self.is_terminal:
+            self.print(*things, sep="\n")
+            return
+        with self.capture() as captured:
+            self.print(*things, sep="\n")
+        for line in captured.get().splitlines():
+            click.echo(line.rstrip())
 
 
 def print_json(value: object) -> None:

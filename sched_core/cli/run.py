@@ -10,6 +10,7 @@ from sched_core.cli.executor_options import refuse_unrecordable
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
+from sched_core.cli.tables.shown import shown_by, shown_options
 from sched_core.cli.tables.ticks import print_ticks
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
 from sched_core.errors import UsageError
@@ -35,6 +36,7 @@ from sched_core.watchers.ticks import Ticks
     help="Write how long each step took here, for --replay-times.",
 )
 @click.option("--ticks", is_flag=True, help="Print what each request did in every step.")
+@shown_options
 @format_option
 @output_option
 def run(
@@ -49,8 +51,11 @@ def run(
     """Run one policy: the SCENARIO file, or what the options say."""
     if ticks and style != "table":
         raise UsageError(f"--ticks prints a table; with --format {style} use --decisions FILE")
+    extent = shown_by(given)
+    extent.refuse_unless_table(style)
     scenario = chosen(file, given)
     prepared = prepare(scenario, [scenario.policy])
+    extent.refuse_unknown(prepared)
     if record_times:
         refuse_unrecordable(prepared)
     with printed_to(output):
@@ -62,7 +67,7 @@ def run(
             report = experiment.run(prepared, watchers=watchers)
         if ticks:
             print_ticks(seen.ticks, report.results[0].components)
-        print_report(report, style)
+        print_report(report, style, extent)
 
 
 def _written(path: Path | None) -> AbstractContextManager[IO[str] | None]:

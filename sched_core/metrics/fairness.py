@@ -68,7 +68,8 @@ def _group(
         "output_tokens": tokens,
         "speed": tokens / seconds if seconds else None,
         **{name: describe(times[name][finished]) for name in ("ttft", "tpot", "e2el")},
-        **{name: mark.among(mine) for name, mark in marks.items()},
+        "slo_attainment": marks["slo_attainment"].among(mine),
+        "own_slo": {"attainment": marks["own_slo"].among(mine)},
     }
 
 

@@ -4,7 +4,7 @@ Latencies are statistics over finished requests only; the counts of rejected, ab
 unfinished ones stand beside them. Seconds everywhere, None where a figure is not defined.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ def summarize(
     limits = limits_of_run(goodput or {}, recorder, rows)
     marks = {
         "slo_attainment": attained(times, rows, limits),
-        "own_slo_attainment": attained(times, rows, own),
+        "own_slo": attained(times, rows, own),
     }
     in_time = attained(
         latencies(ending), ending, limits_of_run(goodput or {}, recorder, ending)
@@ -85,6 +85,15 @@ def summarize(
         **_occupancy(recorder, num_blocks),
         **fairness(recorder, rows, times, marks),
     }
+
+
+def blank_summary(tenants: Iterable[str], priorities: Iterable[int]) -> dict[str, Any]:
+    """The figures that a run with such requests will have, none of them defined yet."""
+    recorder = Recorder()
+    recorder.tenants = {name: number for number, name in enumerate(tenants)}
+    blank = summarize(recorder, num_blocks=1)
+    (group, *_) = blank["tenants"].values()
+    return blank | {"priorities": {str(priority): group for priority in priorities}}
 
 
 def _part(rows: Columns, chosen: NDArray[np.bool_]) -> Columns:

@@ -7,9 +7,16 @@ from typing import Any, Literal
 
 import attrs
 
-from sched_core.reports.figures import Figure, figures_of
+from sched_core.reports.figures import Figure, averaged, figures_of
 
 CONFIDENCE = 0.95
+
+SMALLEST_EFFECT = 0.005
+"""Relative to the first policy; no verdict is given on less, however sure it is."""
+
+Verdict = Literal["better", "worse"]
+Summaries = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Column -> its summaries, one per seed, the seeds in the same order."""
 
 
 @attrs.frozen(kw_only=True)
@@ -25,23 +32,33 @@ class Difference:
     low: float | None
     """The interval of CONFIDENCE; None where fewer than two pairs, or no spread, give none."""
     high: float | None
-    verdict: Literal["better", "worse"] | None
-    """None unless the interval excludes 0 and the finished requests do not speak against it."""
+    relative: float | None
+    """`mean` over the baseline's mean; None where that is 0."""
+    direction: Verdict | None
+    """Which way `mean` points, noise or not; None for figures that are nobody's aim, and for
+    less than the smallest effect."""
+    verdict: Verdict | None
+    """`direction`, or None unless the interval excludes 0 and the finished requests do not speak
+    against it."""
 
     def document(self) -> dict[str, Any]:
         """As plain JSON values; the figure by its keys in the summary."""
-        return attrs.asdict(self) | {"figure": list(self.figure.path)}
+        keys = attrs.asdict(self) | {"figure": list(self.figure.path)}
+        del keys["direction"]  # who reads JSON shall not take noise for a verdict
+        return keys
 
 
-def differences(summaries: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Difference]:
-    """Of every other policy to the first one, figure by figure.
-
-    `summaries` holds each policy's, one per seed, the seeds in the same order.
-    """
+def differences(
+    summaries: Summaries,
+    smallest_effect: float = SMALLEST_EFFECT,
+    figures: Sequence[Figure] | None = None,
+) -> list[Difference]:
+    """Of every other policy to the first one, figure by figure: all of them, or those given."""
     (baseline, first), *others = summaries.items()
-    figures = figures_of(one for runs in summaries.values() for one in runs)
+    if figures is None:
+        figures = figures_of(one for runs in summaries.values() for one in runs)
     return [
-        _difference(figure, policy, mine, baseline, first)
+        _difference(figure, (policy, mine), (baseline, first), smallest_effect)
         for policy, mine in others
         for figure in figures
     ]
@@ -49,24 +66,29 @@ def differences(summaries: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Di
 
 def _difference(
     figure: Figure,
-    policy: str,
-    mine: Sequence[Mapping[str, Any]],
-    baseline: str,
-    first: Sequence[Mapping[str, Any]],
+    policy: tuple[str, Sequence[Mapping[str, Any]]],
+    baseline: tuple[str, Sequence[Mapping[str, Any]]],
+    smallest_effect: float,
 ) -> Difference:
-    pairs = [(figure.of(a), figure.of(b)) for a, b in zip(mine, first, strict=True)]
-    deltas = [a - b for a, b in pairs if a is not None and b is not None]
+    runs = list(zip(policy[1], baseline[1], strict=True))
+    pairs = [(figure.of(mine), figure.of(first)) for mine, first in runs]
+    deltas = [mine - first for mine, first in pairs if mine is not None and first is not None]
+    mean = statistics.fmean(deltas) if deltas else None
     low, high = interval(deltas)
-    extra = [int(a["finished"]) - int(b["finished"]) for a, b in zip(mine, first, strict=True)]
+    base = averaged(figure, baseline[1])
+    direction = _direction(figure, mean, smallest_effect * abs(base or 0.0))
+    extra = [int(mine["finished"]) - int(first["finished"]) for mine, first in runs]
     return Difference(
-        policy=policy,
-        baseline=baseline,
+        policy=policy[0],
+        baseline=baseline[0],
         figure=figure,
         pairs=len(deltas),
-        mean=statistics.fmean(deltas) if deltas else None,
+        mean=mean,
         low=low,
         high=high,
-        verdict=_verdict(figure, low, high, extra),
+        relative=mean / base if mean is not None and base else None,
+        direction=direction,
+        verdict=_verdict(direction, low, high, extra),
     )
 
 
@@ -84,12 +106,17 @@ def interval(deltas: Sequence[float]) -> tuple[float, float] | tuple[None, None]
     return float(low), float(high)
 
 
-def _verdict(
-    figure: Figure, low: float | None, high: float | None, extra: Sequence[int]
-) -> Literal["better", "worse"] | None:
-    """Latencies look good where fewer requests finish: that bars "better", and more bar "worse"."""
-    if figure.better is None or low is None or high is None or low <= 0 <= high:
+def _direction(figure: Figure, mean: float | None, smallest: float) -> Verdict | None:
+    if figure.better is None or not mean or (abs(mean) < smallest and not figure.exact):
         return None
-    if (high < 0) == (figure.better == "lower"):
-        return "better" if min(extra) >= 0 else None
-    return "worse" if max(extra) <= 0 else None
+    return "better" if (mean < 0) == (figure.better == "lower") else "worse"
+
+
+def _verdict(
+    direction: Verdict | None, low: float | None, high: float | None, extra: Sequence[int]
+) -> Verdict | None:
+    """Latencies look good where fewer requests finish: that bars "better", and more bar "worse"."""
+    if low is None or high is None or low <= 0 <= high:
+        return None
+    barred = min(extra) < 0 if direction == "better" else max(extra) > 0
+    return None if barred else direction

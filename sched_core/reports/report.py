@@ -1,12 +1,14 @@
 """What runs came to, and how the policies differ."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
 from sched_core.metrics.recorder import Recorder
 from sched_core.metrics.summary import request_records
-from sched_core.reports.differences import Difference, differences
+from sched_core.reports.differences import SMALLEST_EFFECT, Difference, differences
+from sched_core.reports.figures import Figure
 
 SCHEMA = 1
 """Version of `Report.document`."""
@@ -53,6 +55,8 @@ class Report:
     setting: dict[str, Any]
     """What makes the results repeatable, for whoever reads them."""
     results: list[Result]
+    smallest_effect: float = SMALLEST_EFFECT
+    """Relative to the first policy: no verdict is given on less."""
 
     @property
     def seeds(self) -> int:
@@ -67,19 +71,22 @@ class Report:
             found.setdefault(result.label, []).append(result.summary)
         return found
 
-    def differences(self) -> list[Difference]:
-        """Of every other policy to the first one, paired by seed."""
-        return differences(self.summaries)
+    def differences(self, figures: Sequence[Figure] | None = None) -> list[Difference]:
+        """Of every other policy to the first one, paired by seed; in all figures or those given."""
+        return differences(self.summaries, self.smallest_effect, figures)
 
     def document(self) -> dict[str, Any]:
         """All of it as plain JSON values, the same for `run` and `compare`.
 
         With several seeds a policy has one entry per seed, and `differences` are there too.
         """
-        paired = self.seeds > 1
         return {
             "schema": SCHEMA,
             "setting": self.setting,
             "policies": [result.document() for result in self.results],
-            **({"differences": [d.document() for d in self.differences()]} if paired else {}),
+            **(self._paired() if self.seeds > 1 else {}),
         }
+
+    def _paired(self) -> dict[str, Any]:
+        found = [difference.document() for difference in self.differences()]
+        return {"smallest_effect": self.smallest_effect, "differences": found}

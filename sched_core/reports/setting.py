@@ -1,7 +1,11 @@
 """The setting of a report in words: enough to run it again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import attrs
+
+from sched_core.config import EngineConfig
 
 
 def setting_texts(setting: Mapping[str, Any]) -> dict[str, str]:
@@ -23,9 +27,48 @@ def setting_texts(setting: Mapping[str, Any]) -> dict[str, str]:
             f"{path} (sha256 {(digest or 'unknown')[:12]})"
             for path, digest in setting["policy_files"].items()
         ),
+        "window": _window(setting),
         "goodput": ", ".join(f"{name} <= {ms:g} ms" for name, ms in setting["goodput"].items()),
     }
     return {name: text for name, text in facts.items() if text}
+
+
+def short_texts(setting: Mapping[str, Any]) -> dict[str, str]:
+    """The same in four lines: all that was asked for, and what of the rest matters most."""
+    workload, config = setting["workload"], setting["config"]
+    told = [f"{workload['spec'] or 'listed'}: {workload['requests']:,} requests"]
+    if workload["dropped"]:
+        told.append(f"dropped {_dropped(workload['dropped'])}")
+    run = {"seed": _seeds(setting["seed"], setting["seeds"])}
+    whole = setting_texts(setting)
+    run |= {name: whole[name] for name in _ASKED if name in whole}
+    return {
+        "workload": ", ".join(told),
+        "hardware": f"{setting['hardware']['spec']}, model {setting['model'] or 'none'}",
+        "engine": _pairs(_telling(config, setting["batching"])),
+        "run": ", ".join([f"schedfw {setting['schedfw']}", *(f"{k} {v}" for k, v in run.items())]),
+    }
+
+
+_ASKED = ("horizon", "goodput", "window", "policy file")
+"""Facts that stand in the setting only where somebody asked for them."""
+
+_ALWAYS = ("max_num_batched_tokens", "max_num_seqs", "num_gpu_blocks")
+
+
+def _telling(config: Mapping[str, Any], modes: Sequence[str]) -> dict[str, Any]:
+    """What is always told of the engine, and all that is not as usual."""
+    usual = attrs.asdict(EngineConfig())
+    filled = ("max_model_len", "batching")
+    changed = {k: v for k, v in config.items() if v != usual[k] and k not in filled}
+    batching = {} if list(modes) == [usual["batching"]] else {"batching": "/".join(modes)}
+    return {name: config[name] for name in _ALWAYS} | changed | batching
+
+
+def _window(setting: Mapping[str, Any]) -> str:
+    warmup = f"without the first {setting['warmup']:g} s" if setting["warmup"] else ""
+    drain = "without what is behind the last arrival" if setting["drain"] else ""
+    return ", ".join(filter(None, (warmup, drain)))
 
 
 def _workload(workload: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ def test_each_request_is_held_to_what_it_asks_for() -> None:
     marks = {name: record["own_slo_attained"] for name, record in records(run).items()}
     assert marks == {"a": True, "b": False, "c": False, "d": None}
     priorities = summary(run)["priorities"]
-    assert [priorities[p]["own_slo_attainment"] for p in "012"] == [1.0, 0.0, None]
+    assert [priorities[p]["own_slo"]["attainment"] for p in "012"] == [1.0, 0.0, None]
 
 
 def test_a_deadline_is_a_time_on_the_clock() -> None:

@@ -1,93 +1,123 @@
-"""Figures as rows, policies as columns, in tables no wider than a terminal."""
+"""Figures as rows and policies as columns; or the other way round, where they are too many."""
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean
-from typing import Any
 
+import attrs
 from rich import box
-from rich.markup import escape
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
-from sched_core.reports.differences import Difference
-from sched_core.reports.figures import Figure, figures_of
+from sched_core.cli.tables.cells import difference, label, value
+from sched_core.reports.figures import Figure, averaged
+from sched_core.reports.report import Report
 
 GAP = 2
 """Blanks between columns."""
 
-NOTHING = "-"
-"""The cell of a figure that is not defined."""
-
-Columns = Mapping[str, Sequence[str]]
-"""Heading -> a cell per row; a heading may have several lines."""
+NARROW = 12
+"""Characters of a heading's line, where figures are columns."""
 
 
-def summary_tables(
-    summaries: Mapping[str, Sequence[Mapping[str, Any]]], headings: Mapping[str, str], width: int
+def figure_tables(
+    report: Report, figures: Sequence[Figure], headings: Mapping[str, str], page: Console
 ) -> Iterator[Table]:
-    """Each policy's figures, averaged over the seeds."""
-    figures = figures_of(one for runs in summaries.values() for one in runs)
-    columns = {
-        headings[policy]: [_averaged(figure, runs) for figure in figures]
-        for policy, runs in summaries.items()
-    }
-    return _paged([_label(figure) for figure in figures], columns, width)
+    """The first policy's figures, and the others' with their differences to them.
 
-
-def _averaged(figure: Figure, runs: Sequence[Mapping[str, Any]]) -> str:
-    values = [value for run in runs if (value := figure.of(run)) is not None]
-    decimals = figure.decimals or int(len(values) > 1)  # a mean of counts is no count
-    return f"{fmean(values) * figure.scale:,.{decimals}f}" if values else NOTHING
-
-
-def difference_tables(
-    differences: Sequence[Difference], headings: Mapping[str, str], width: int
-) -> Iterator[Table]:
-    """What each policy changes against the first one, and whether that is more than noise."""
-    columns: dict[str, list[str]] = {}
-    for difference in differences:
-        columns.setdefault(headings[difference.policy], []).append(_difference(difference))
-    labels = list(dict.fromkeys(_label(difference.figure) for difference in differences))
-    return _paged(labels, columns, width)
-
-
-def _difference(difference: Difference) -> str:
-    figure = difference.figure
-    decimals = figure.decimals or 1
-    if difference.mean is None:
-        return NOTHING
-    cell = f"{difference.mean * figure.scale:+,.{decimals}f}"
-    if difference.high is not None:
-        half = (difference.high - difference.mean) * figure.scale
-        cell += f" ±{half:,.{decimals}f}"
-    return f"{cell} {difference.verdict}" if difference.verdict else cell
-
-
-def _label(figure: Figure) -> str:
-    return f"{figure.label} ({figure.unit})" if figure.unit else figure.label
-
-
-def _paged(labels: Sequence[str], columns: Columns, width: int) -> Iterator[Table]:
-    """As many tables as it takes for every column to keep its width."""
-    left = max(len(label) for label in labels)
-    page: dict[str, Sequence[str]] = {}
-    room = width - left
-    for heading, cells in columns.items():
-        need = GAP + max(len(line) for line in (*heading.split("\n"), *cells))
-        if page and need > room:
-            yield _table(labels, page)
-            page, room = {}, width - left
-        page[heading] = cells
+    As one table; where that is wider than the page, a row for each policy, and as many tables as
+    it takes for all figures. There the others' rows hold the differences alone.
+    """
+    cells = _Cells.of(report, figures)
+    table = _by_figure(cells, figures, headings)
+    if _width(table, page) <= page.width:
+        yield table
+        return
+    left = max(Text(line).cell_len for name in headings.values() for line in name.split("\n"))
+    room = page.width - left
+    part: list[Figure] = []
+    for figure in figures:
+        need = GAP + cells.width(figure)
+        if part and need > room:
+            yield _by_policy(cells, part, headings)
+            part, room = [], page.width - left
+        part.append(figure)
         room -= need
-    yield _table(labels, page)
+    yield _by_policy(cells, part, headings)
 
 
-def _table(labels: Sequence[str], columns: Columns) -> Table:
-    """Rows in which no policy has anything are left out."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP // 2))
-    table.add_column("")
-    for heading in columns:
-        table.add_column(escape(heading), justify="right", vertical="bottom", no_wrap=True)
-    for label, *cells in zip(labels, *columns.values(), strict=True):
-        if set(cells) != {NOTHING}:
-            table.add_row(escape(label), *cells)
+@attrs.frozen
+class _Cells:
+    """All that a table may hold."""
+
+    values: Mapping[str, Mapping[Figure, str]]
+    """By policy, the first one first."""
+    differences: Mapping[str, Mapping[Figure, Text]]
+    """Of the others."""
+
+    @classmethod
+    def of(cls, report: Report, figures: Sequence[Figure]) -> "_Cells":
+        several = report.seeds > 1
+        values = {
+            policy: {one: value(one, averaged(one, runs), mean=several) for one in figures}
+            for policy, runs in report.summaries.items()
+        }
+        found: dict[str, dict[Figure, Text]] = {}
+        for one in report.differences(figures):
+            found.setdefault(one.policy, {})[one.figure] = difference(one, paired=several)
+        return cls(values, found)
+
+    def of_policy(self, policy: str, figure: Figure) -> Text:
+        """The only cell of a policy in a table where figures are columns."""
+        if policy not in self.differences:
+            return Text(self.values[policy][figure])
+        found = self.differences[policy][figure]
+        same = self.values[policy][figure] == next(iter(self.values.values()))[figure]
+        return found if found or same else Text(self.values[policy][figure])
+
+    def width(self, figure: Figure) -> int:
+        """Of such a column."""
+        cells = [self.of_policy(policy, figure).cell_len for policy in self.values]
+        return max(*cells, *map(len, _narrow(figure)))
+
+
+def _by_figure(cells: _Cells, figures: Sequence[Figure], headings: Mapping[str, str]) -> Table:
+    table = _table("")
+    for policy in cells.values:
+        table.add_column(Text(headings[policy]), justify="right", vertical="bottom", no_wrap=True)
+        if policy in cells.differences:
+            table.add_column("", justify="right", no_wrap=True)
+    for figure in figures:
+        row = [Text(label(figure))]
+        for policy, values in cells.values.items():
+            row.append(Text(values[figure]))
+            if policy in cells.differences:
+                row.append(cells.differences[policy][figure])
+        table.add_row(*row)
     return table
+
+
+def _by_policy(cells: _Cells, figures: Sequence[Figure], headings: Mapping[str, str]) -> Table:
+    table = _table("")
+    for figure in figures:
+        heading = Text("\n".join(_narrow(figure)))
+        table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+    for policy in cells.values:
+        row = [cells.of_policy(policy, figure) for figure in figures]
+        table.add_row(Text(headings[policy].replace("\n", "")), *row)
+    return table
+
+
+def _narrow(figure: Figure) -> list[str]:
+    return textwrap.wrap(label(figure), NARROW)
+
+
+def _table(first: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP // 2))
+    table.add_column(first, no_wrap=True)
+    return table
+
+
+def _width(table: Table, page: Console) -> int:
+    return Measurement.get(page, page.options.update(max_width=10**6), table).maximum

@@ -1,61 +1,99 @@
-"""A report on stdout: tables that fit the terminal, JSON, or CSV."""
+"""A report on stdout: a first screen or all of it, JSON, or CSV."""
 
 import json
 from collections.abc import Iterator
 
 import rich_click as click
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from sched_core.cli.output import Format, console, print_csv
-from sched_core.cli.tables.figures import difference_tables, summary_tables
+from sched_core.cli.output import Format, Page, print_csv
+from sched_core.cli.tables.cells import with_unit
+from sched_core.cli.tables.figures import figure_tables
+from sched_core.cli.tables.load import load_text
+from sched_core.cli.tables.shown import Shown
 from sched_core.reports.differences import CONFIDENCE
+from sched_core.reports.figures import Figure, averaged, chosen_figures, figures_of
 from sched_core.reports.report import Report
-from sched_core.reports.setting import setting_texts
+from sched_core.reports.setting import setting_texts, short_texts
+from sched_core.reports.story import Story, story
 
 
-def print_report(report: Report, style: Format) -> None:
-    """JSON holds everything; CSV one row per request, policy and seed."""
+def print_report(report: Report, style: Format, shown: Shown) -> None:
+    """JSON holds everything; CSV one row per request, policy, mode and seed."""
     if style == "json":
         click.echo(json.dumps(report.document(), allow_nan=False))
     elif style == "csv":
         _print_records(report)
     else:
-        _print_tables(report)
+        _print_tables(report, shown)
 
 
 def _print_records(report: Report) -> None:
+    modes = len(report.setting["batching"]) > 1
     rows = [
-        {"policy": result.policy, "seed": result.seed, **record}
+        {
+            "policy": result.policy,
+            **({"batching": result.batching} if modes else {}),
+            "seed": result.seed,
+            **record,
+        }
         for result in report.results
         for record in result.requests
     ]
     print_csv(list(rows[0]), (list(row.values()) for row in rows))
 
 
-def _print_tables(report: Report) -> None:
-    page = console()
-    headings, seeds = _headings(report), report.seeds
-    page.print(_setting(report))
-    if seeds > 1:
-        page.print(f"\nmean over {seeds} seeds")
-    page.print(*summary_tables(report.summaries, headings, page.width))
-    if seeds > 1 and len(headings) > 1:
-        first = escape(report.results[0].label)
-        page.print(f"difference to {first}: mean and {CONFIDENCE:.0%} interval, paired by seed")
-        page.print(*difference_tables(report.differences(), headings, page.width))
-    for note in _notes(report):
-        page.print(f"* {note}")
+def _print_tables(report: Report, shown: Shown) -> None:
+    page, told = Page(), _told(report, shown)
+    texts = (setting_texts if shown.verbose else short_texts)(report.setting)
+    page.show(_setting(texts | {"load": load_text(report)}, page, fold=shown.verbose))
+    if report.seeds > 1:
+        page.show(f"\n{_seeds(report)}")
+    page.show("")
+    for number, table in enumerate(figure_tables(report, told.rows, _headings(report), page)):
+        page.show(*[""] * (number > 0), table)
+    for line in _notes(report, told, shown):
+        page.show(line)
 
 
-def _setting(report: Report) -> Table:
-    """A line for each fact; long texts fold."""
+def _told(report: Report, shown: Shown) -> Story:
+    if shown.figures:
+        return Story(chosen_figures(shown.figures, _summaries(report)), [])
+    if shown.everything:
+        return Story([one for one in figures_of(_summaries(report)) if _defined(report, one)], [])
+    return story(report.summaries, report.smallest_effect)
+
+
+def _summaries(report: Report) -> list[dict[str, object]]:
+    return [result.summary for result in report.results]
+
+
+def _defined(report: Report, figure: Figure) -> bool:
+    return any(figure.of(result.summary) is not None for result in report.results)
+
+
+def _setting(texts: dict[str, str], page: Page, *, fold: bool) -> Table:
+    """A line for each fact; long texts fold, or are cut and say how to see the rest."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, text in setting_texts(report.setting).items():
-        grid.add_row(name, escape(text))
+    room = page.width - max(map(len, texts)) - 2
+    for name, text in texts.items():
+        grid.add_row(name, Text(text if fold else _cut(text, room, " ... -v")))
     return grid
+
+
+def _cut(text: str, room: int, mark: str) -> str:
+    return text if len(text) <= room else text[: max(room - len(mark), 0)] + mark
+
+
+def _seeds(report: Report) -> str:
+    text = f"means over {report.seeds} seeds"
+    if len(report.summaries) == 1:
+        return text
+    first = report.results[0].label
+    return f"{text}; differences to {first} with {CONFIDENCE:.0%} intervals, paired by seed"
 
 
 def _headings(report: Report) -> dict[str, str]:
@@ -67,8 +105,25 @@ def _headings(report: Report) -> dict[str, str]:
     }
 
 
-def _notes(report: Report) -> Iterator[str]:
+def _notes(report: Report, told: Story, shown: Shown) -> Iterator[Text]:
+    if told.same:
+        first = next(iter(report.summaries.values()))
+        texts = [with_unit(one, averaged(one, first), mean=len(first) > 1) for one in told.same]
+        yield Text(f"the same: {', '.join(texts)}", "dim")
     if any(result.oracle for result in report.results):
-        yield "sees the true output lengths (oracle): a bound, not a policy to deploy"
+        yield Text("* sees the true output lengths (oracle): a bound, not a policy to deploy")
     if any(result.summary["unfinished"] + result.summary["aborted"] for result in report.results):
-        yield "latencies are of finished requests; ITL pools the gaps of all that got a token"
+        yield Text("latencies are of finished requests; ITL pools the gaps of all that got a token")
+    if more := _more(report, told, shown):
+        yield Text(more, "dim")
+
+
+def _more(report: Report, told: Story, shown: Shown) -> str:
+    """What the options would add."""
+    known = [one for one in figures_of(_summaries(report)) if _defined(report, one)]
+    hidden = len([one for one in known if one not in told.rows])
+    asked = shown.everything or shown.figures
+    parts = [f"--all shows {hidden} more figures"] if hidden and not asked else []
+    if report.seeds == 1 and len(report.summaries) > 1 and not shown.figures:
+        parts.append("--seeds 5 tells effects from noise")
+    return "; ".join(parts)
