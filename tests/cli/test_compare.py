@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -26,46 +27,110 @@ def run_apart(*arguments: str, **environment: str) -> "subprocess.CompletedProce
     )
 
 
-def test_the_bare_command_shows_policies_that_differ() -> None:
+FIRST_SCREEN = """\
+workload  poisson: 1,000 requests
+hardware  a100, model llama-3.1-8b
+engine    max_num_batched_tokens=2048 max_num_seqs=256 num_gpu_blocks=29106
+run       schedfw VERSION, seed 0
+load      offered 4.7/s, served 3.9/s: overloaded; the queue grew from 3 to 73
+
+                              fcfs   priority
+────────────────────────────────────────────────────────
+TTFT mean (s)                7.632      7.727      +1.2%
+TTFT p99 (s)                19.822     37.818       +91%
+TTFT p99, priority 0 (s)    19.078      1.095       -94%
+TTFT p99, priority 1 (s)    19.835      2.520       -87%
+TTFT p99, priority 2 (s)    19.837     37.969       +91%
+TPOT mean (ms)               94.01      95.06      +1.1%
+E2EL mean (s)               57.500     58.157      +1.1%
+E2EL p99 (s)               114.917    116.410      +1.3%
+output tokens (1/s)        2,093.2    2,079.1      -0.7%
+recompute tax (%)             4.67       5.37   +0.70 pt
+the same: finished 1,000, ITL p99 188.51 ms
+--all shows 47 more figures; --seeds 5 tells effects from noise
+"""
+
+
+def test_the_first_screen_tells_the_story() -> None:
     result = schedfw("compare", "--policies", "fcfs,priority")
     assert (result.exit_code, result.stderr) == (0, "")
-    rows = {line[:30].strip(): line.split()[-2:] for line in result.stdout.splitlines()}
-    for label in ("TTFT p50 (s)", "E2EL mean (s)", "TTFT mean, priority 0 (s)", "preemptions"):
-        (fcfs, priority) = next(v for k, v in rows.items() if k.startswith(label))
-        assert fcfs != priority, label
+    assert result.stdout == FIRST_SCREEN.replace("VERSION", version("schedfw"))
+    assert len(result.stdout.splitlines()) <= 24
+    assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-def test_the_table_fits_100_columns() -> None:
-    lines = small("compare", "--policies", FOUR, "--goodput", "ttft:500").stdout.splitlines()
-    assert max(map(len, lines)) <= 100
-    text = "\n".join(lines)
-    for label in (
-        "finished",
-        "rejected",
-        "unfinished",
-        "TTFT p99 (s)",
-        "TPOT p50 (ms)",
-        "ITL mean",
-    ):
+def test_all_rows_are_there_for_the_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = small("compare", "--policies", FOUR, "--goodput", "ttft:500", "--all").stdout
+    for label in ("rejected", "TPOT p50 (ms)", "ITL p90 (ms)", "goodput (1/s)", "KV use mean (%)"):
         assert label in text
-    for label in (
-        "goodput (1/s)",
-        "SLO attainment (%)",
-        "recompute tax (%)",
-        "Jain of tenants' speeds",
-    ):
-        assert label in text
-    (heading,) = [line for line in lines if "fcfs " in line and "sjf" in line]
-    assert heading.split()[-1] == "+adaptive"
+    assert "Jain of tenants' speeds" in text
+    assert "Jain" not in small("compare", "--policies", FOUR).stdout, "not on the first screen"
 
 
-def test_many_policies_take_several_tables() -> None:
+def test_chosen_rows_and_no_others() -> None:
+    names = "ttft.p99, priorities.0.tpot.p99"
+    text = small("compare", "--policies", "fcfs,sjf", "--figures", names).stdout
+    rows = text.split("─\n")[1].splitlines()
+    assert [row.split("(")[0].strip() for row in rows] == ["TTFT p99", "TPOT p99, priority 0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--figures", "ttft.p98"], "'--figures': unknown figure; did you mean 'ttft.p99'?"),
+        (["--figures", "ttft.p99", "--format", "json"], "--figures is for tables"),
+        (["--all", "--format", "csv"], "--all is for tables"),
+        (["--smallest-effect", "-1"], "'--smallest-effect': out of range (found -1.0)"),
+        (["--warmup", "-1"], "field 'warmup': out of range (found -1.0)"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_before_anything_runs(
+    options: list[str], message: str
+) -> None:
+    result = small("compare", "--policies", "fcfs,sjf", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_the_whole_setting_is_there_for_the_asking() -> None:
+    text = small("compare", "--policies", "fcfs", "-v").stdout
+    assert "block pool  700 blocks of 16 tokens; host 0" in text
+    assert "gpu_memory_utilization=0.9" in text
+
+
+def test_what_is_not_as_usual_is_always_told() -> None:
+    options = ("--enable-prefix-caching", "--block-size", 32, "--warmup", 1, "--drain")
+    text = small("compare", "--policies", "fcfs", "--goodput", "ttft:500@0", *options).stdout
+    text = " ".join(text.split())
+    assert "block_size=32 enable_prefix_caching=true" in text
+    assert "goodput ttft@0 <= 500 ms" in text
+    assert "window without the first 1 s, without what is behind the last arrival" in text
+
+
+def test_policies_add_up_and_blanks_do_not_matter() -> None:
+    together = small("compare", "--policies", "fcfs,sjf", "--format", "csv").stdout
+    assert small("compare", "--policies", "fcfs, sjf", "--format", "csv").stdout == together
+    apart = small("compare", "--policies", "fcfs", "--policies", "sjf", "--format", "csv")
+    assert apart.stdout == together
+
+
+def test_no_terminal_no_padding_and_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    names = "fcfs,priority,sjf,oldest,youngest,largest-kv,fewest-computed,fewest-remaining"
+    lines = small("compare", "--policies", names, "--all").stdout.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+    (heading,) = [line.split() for line in lines if "fcfs" in line.split()]
+    assert heading == names.split(",")
+
+
+def test_columns_are_honoured_with_a_row_for_each_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     names = "fcfs,priority,sjf,oldest,youngest,largest-kv,fewest-computed,fewest-remaining"
     lines = small("compare", "--policies", names).stdout.splitlines()
-    assert max(map(len, lines)) <= 100
-    assert sum(line.split()[:1] == ["finished"] for line in lines) == 2
-    for name in names.split(","):
-        assert any(name in line for line in lines)
+    assert max(map(len, lines)) <= 80
+    firsts = [line.split()[0] for line in lines if line.strip()]
+    assert [name for name in names.split(",") if name not in firsts] == []
 
 
 def test_an_oracle_is_marked() -> None:
@@ -76,12 +141,24 @@ def test_an_oracle_is_marked() -> None:
 
 
 def test_seeds_add_the_differences_and_what_they_are_worth() -> None:
-    text = small("compare", "--policies", "fcfs,priority", "--seeds", 5).stdout
-    assert "mean over 5 seeds" in text
-    assert "difference to fcfs: mean and 95% interval, paired by seed" in text
-    assert "seed        0 to 4" in text
-    (line,) = [line for line in text.splitlines()[40:] if "priority 0" in line and "±" in line]
+    options = ("--seeds", 5, "--figures", "priorities.0.ttft.mean,swapped_bytes")
+    text = small("compare", "--policies", "fcfs,priority", *options).stdout
+    assert "means over 5 seeds; differences to fcfs with 95% intervals, paired by seed" in text
+    assert "seed 0 to 4" in text
+    (line,) = [line for line in text.splitlines() if "priority 0" in line]
+    assert "±" in line
     assert line.split()[-1] == "better"
+
+
+def test_no_verdict_below_the_smallest_effect() -> None:
+    options = ("--seeds", 5, "--figures", "priorities.0.ttft.mean", "--smallest-effect", 100)
+    assert "better" not in small("compare", "--policies", "fcfs,priority", *options).stdout
+
+
+def test_csv_has_a_column_for_each_thing_that_varies() -> None:
+    modes = ("--batching", "continuous,static", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(small("compare", "--policies", "fcfs", *modes).stdout)))
+    assert {row["batching"] for row in rows} == {"continuous", "static"}
 
 
 def test_csv_tells_policy_and_seed() -> None:
@@ -103,7 +180,7 @@ def test_rows_dropped_from_a_trace_are_told(shared: Path) -> None:
         f"azure:path={shared}/data/azure2023/AzureLLMInferenceTrace_conv.first30min.csv:limit=50"
     )
     result = schedfw("compare", "--policies", "fcfs", "--workload", trace)
-    assert "10,051 rows beyond the limit" in result.stdout
+    assert "10,051 rows beyond the limit" in " ".join(result.stdout.split())
     assert "50 requests" in result.stdout
 
 

@@ -21,7 +21,7 @@ def test_decisions_of_a_golden_scenario_equal_vllms(tmp_path: Path, name: str) -
 
 
 def test_table_and_setting() -> None:
-    result = schedfw("run", GOLDEN / "course.json")
+    result = schedfw("run", GOLDEN / "course.json", "--all", "-v")
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["finished", "5"] in lines

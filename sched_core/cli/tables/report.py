@@ -47,7 +47,7 @@ def _print_records(report: Report) -> None:
 def _print_tables(report: Report, shown: Shown) -> None:
     page, told = Page(), _told(report, shown)
     texts = (setting_texts if shown.verbose else short_texts)(report.setting)
-    page.show(_setting(texts | {"load": load_text(report)}, page, fold=shown.verbose))
+    page.show(_setting(texts | {"load": load_text(report)}))
     if report.seeds > 1:
         page.show(f"\n{_seeds(report)}")
     page.show("")
@@ -73,19 +73,14 @@ def _defined(report: Report, figure: Figure) -> bool:
     return any(figure.of(result.summary) is not None for result in report.results)
 
 
-def _setting(texts: dict[str, str], page: Page, *, fold: bool) -> Table:
-    """A line for each fact; long texts fold, or are cut and say how to see the rest."""
+def _setting(texts: dict[str, str]) -> Table:
+    """A line for each fact, more where it is long: it says what makes the results."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
-    room = page.width - max(map(len, texts)) - 2
     for name, text in texts.items():
-        grid.add_row(name, Text(text if fold else _cut(text, room, " ... -v")))
+        grid.add_row(name, Text(text))
     return grid
-
-
-def _cut(text: str, room: int, mark: str) -> str:
-    return text if len(text) <= room else text[: max(room - len(mark), 0)] + mark
 
 
 def _seeds(report: Report) -> str:
