@@ -14,6 +14,7 @@ from sched_core.catalogue.specs import shown
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
+from sched_core.cli.tables.times import print_times
 from sched_core.cli.whole_file import output_option, printed_to
 from sched_core.config import batching_mode
 from sched_core.errors import InputError
@@ -67,6 +68,7 @@ def compare(
         with _progress(len(prepared.cells)) as advance:
             report = experiment.run_all(prepared, jobs=jobs, on_result=advance)
         print_report(report, style)
+    print_times(report)
 
 
 @contextmanager

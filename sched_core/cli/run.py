@@ -11,6 +11,7 @@ from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
 from sched_core.cli.tables.ticks import print_ticks
+from sched_core.cli.tables.times import print_times
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
 from sched_core.errors import UsageError
 from sched_core.execution.step_record import Watcher
@@ -63,6 +64,7 @@ def run(
         if ticks:
             print_ticks(seen.ticks, report.results[0].components)
         print_report(report, style)
+    print_times(report)
 
 
 def _written(path: Path | None) -> AbstractContextManager[IO[str] | None]:
