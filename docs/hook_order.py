@@ -74,7 +74,7 @@ class Listener(Watcher):
         ear = type("Ear", (), {"priority_moves": "static", **body})()
         policy = Policy([("ear", ear), *parts])
         for hook in policy.hooks.values():
-            hook.calls[0] = ("ear", partial(self._hear, hook.name))
+            hook.calls[0].ask = partial(self._hear, hook.name)
         return policy
 
     def _hear(self, hook: str, *args: Any) -> None:

@@ -101,6 +101,10 @@ class PolicyError(SchedfwError):
         )
 
 
+class Interrupted(KeyboardInterrupt):
+    """The user interrupted a hook; the message names component, hook, step, time and line."""
+
+
 class NoProgress(SchedfwError):
     """Two steps in a row granted nothing and no future event can change that, or a policy asks for
     step after step by `wake_at` and grants nothing in any."""

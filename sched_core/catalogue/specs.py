@@ -134,6 +134,7 @@ def _builder(kind: str, part: str | Given) -> tuple[str, Plugin, Callable[[], An
     if kind == "workloads" and os.path.isfile(part):
         raise InputError("a file, and no workload", value=part, expected=f"trace:path={part}")
     plugin = find(kind, name)
+    name = plugin.name if plugin.files else name  # with the class, where that was left out
     where = f"{SINGULAR[kind]} {shown(name)!r}"
     return name, plugin, partial(_configured, plugin.cls, params, where)
 

@@ -15,7 +15,7 @@ from sched_core.cli.run import run
 from sched_core.cli.scenario import scenario
 from sched_core.cli.scenario_options import ENGINE_OPTIONS
 from sched_core.cli.workloads import workloads
-from sched_core.errors import SchedfwError
+from sched_core.errors import Interrupted, SchedfwError
 
 FAILED, USAGE, FAULT, INTERRUPTED = 1, 2, 3, 130
 
@@ -48,7 +48,8 @@ class Schedfw(click.RichGroup):
             return 0
         code, message = FAULT, f"{type(error).__name__}: {error}"
         if isinstance(error, click.Abort):
-            code, message = INTERRUPTED, "interrupted"
+            hook = error.__context__ if isinstance(error.__context__, Interrupted) else None
+            code, message = INTERRUPTED, str(hook or "interrupted")
         elif isinstance(error, click.ClickException):
             code, message = USAGE, error.format_message()
         elif isinstance(error, SchedfwError):

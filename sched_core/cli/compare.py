@@ -16,6 +16,7 @@ from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
 from sched_core.cli.tables.shown import shown_by, shown_options
+from sched_core.cli.tables.times import print_times
 from sched_core.cli.whole_file import output_option, printed_to
 from sched_core.config import batching_mode
 from sched_core.errors import InputError
@@ -87,6 +88,7 @@ def compare(
             report = experiment.run_all(prepared, jobs=jobs, on_result=advance)
         report = attrs.evolve(report, smallest_effect=smallest_effect / 100)
         print_report(report, style, extent)
+    print_times(report)
 
 
 PERCENT = Numbers(0, 100, "per cent")

@@ -12,6 +12,7 @@ from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
 from sched_core.cli.tables.shown import shown_by, shown_options
 from sched_core.cli.tables.ticks import print_ticks
+from sched_core.cli.tables.times import print_times
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
 from sched_core.errors import UsageError
 from sched_core.execution.step_record import Watcher
@@ -68,6 +69,7 @@ def run(
         if ticks:
             print_ticks(seen.ticks, report.results[0].components)
         print_report(report, style, extent)
+    print_times(report)
 
 
 def _written(path: Path | None) -> AbstractContextManager[IO[str] | None]:

@@ -15,6 +15,7 @@ from sched_core.execution.executor import Executor, initialize_cache
 from sched_core.execution.step_record import Watcher
 from sched_core.limits import NANOSECONDS
 from sched_core.metrics.recorder import Recorder
+from sched_core.policy.printing import hooks_print_to_stderr
 from sched_core.policy.stack import Policy
 from sched_core.request import ENDED, Request, RequestState
 from sched_core.scheduler.batching import refuse_unpaid
@@ -78,9 +79,10 @@ class Engine:
 
     def run(self) -> Recorder:
         """Run until nothing is left to do, or to the horizon."""
-        while self.advance():
-            pass
-        self.close()
+        with hooks_print_to_stderr():
+            while self.advance():
+                pass
+            self.close()
         return self.recorder
 
     def advance(self) -> bool:

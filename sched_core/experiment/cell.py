@@ -1,19 +1,21 @@
 """A run as a value: names and numbers, of which any process makes the same run."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 
 import attrs
 
 from sched_core.catalogue import specs
 from sched_core.engine.engine import Engine
-from sched_core.execution.executor import Executor
+from sched_core.execution.executor import Executor, modelled
 from sched_core.execution.step_record import Watcher
 from sched_core.experiment import cell_key, contents
 from sched_core.experiment.named import named_hardware, named_source
 from sched_core.experiment.scenario import Scenario
 from sched_core.metrics.summary import summarize
 from sched_core.policy.stack import Policy
+from sched_core.policy.time_spent import TimeKeeper
 from sched_core.reports.report import Result
 from sched_core.workload.source import Workload
 
@@ -63,7 +65,9 @@ class Cell:
     ) -> Result:
         """Run it to its end, on what was built of it."""
         engine = self.engine(executor, workload, watchers)
-        recorder, policy = engine.run(), engine.state.policy
+        policy, keeper = engine.state.policy, TimeKeeper(engine.state.policy)
+        with keeper if modelled(executor) else nullcontext():  # real steps are not to be disturbed
+            recorder = engine.run()
         return Result(
             label=self.label,
             policy=specs.shown_stack(self.scenario.policy),
@@ -80,6 +84,7 @@ class Cell:
                 max_concurrency=workload.max_concurrency,
             ),
             recorder=recorder,
+            time_spent=keeper.spent,
         )
 
     def execute(self) -> Result:

@@ -7,7 +7,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from sched_core.errors import PolicyError
+from sched_core.errors import Interrupted, PolicyError
 from sched_core.limits import MAX_SECONDS
 from sched_core.policy.views import Host, RequestView
 from sched_core.request import Key
@@ -81,9 +81,9 @@ class Answers:
                 item = next(iterator)
             except StopIteration:
                 return
-            except PolicyError:  # of another hook, asked through a view
+            except (PolicyError, Interrupted):  # of another hook, asked through a view
                 raise
-            except (Exception, SystemExit) as error:
+            except (Exception, SystemExit, KeyboardInterrupt) as error:
                 raise self.raised(hook, component, error) from error
             request = self.request(hook, component, item, expected)
             if request in seen:  # an endless answer must not hang the run
@@ -105,9 +105,14 @@ class Answers:
             expected=expected,
         )
 
-    def raised(self, hook: str, component: str, error: BaseException) -> PolicyError:
-        """What to raise where a hook raised `error` itself."""
+    def raised(self, hook: str, component: str, error: BaseException) -> PolicyError | Interrupted:
+        """What to raise where a hook raised `error` itself, or the user interrupted it."""
         place = _place(self._components[component], error)
+        if isinstance(error, KeyboardInterrupt):
+            return Interrupted(
+                f"interrupted in component {component!r}, hook {hook!r}, step {self.host.step}, "
+                f"time {self.host.now:.9g} s ({place})"
+            )
         return PolicyError(
             f"raised {type(error).__name__}: {error} ({place})",
             component=component,

@@ -17,16 +17,28 @@ HOOKS = tuple(name for spec in (Decisions, Events) for name in vars(spec) if nam
 """Every hook of the contract."""
 
 
+class Call:
+    """How one component is asked one hook."""
+
+    __slots__ = ("answers", "ask", "who")
+
+    def __init__(self, who: str, ask: Callable[..., Any]) -> None:
+        self.who = who
+        """The component's name."""
+        self.ask = ask
+        """A function of all the hook's arguments, in order."""
+        self.answers = 0
+        """How often it had an opinion, or was told."""
+
+
 class Hook:
     """One hook of one stack: its implementations, first to be asked first."""
 
-    __slots__ = ("answered", "calls", "name")
+    __slots__ = ("calls", "name")
 
-    def __init__(self, name: str, calls: list[tuple[str, Callable[..., Any]]]) -> None:
+    def __init__(self, name: str, calls: list[Call]) -> None:
         self.name = name
         self.calls = calls
-        self.answered: dict[str, None] = {}
-        """Names of the components that ever gave an answer."""
 
     def __bool__(self) -> bool:
         return bool(self.calls)
@@ -34,7 +46,12 @@ class Hook:
     @property
     def components(self) -> list[str]:
         """Names of the components that implement it, first to be asked first."""
-        return [name for name, _ in self.calls]
+        return [call.who for call in self.calls]
+
+    @property
+    def answered(self) -> list[str]:
+        """Those of them that ever gave an answer."""
+        return [call.who for call in self.calls if call.answers]
 
 
 def bind(components: list[tuple[str, object]]) -> dict[str, Hook]:
@@ -123,11 +140,12 @@ def _argument_problems(hook: str, impl: pluggy.HookImpl, known: tuple[str, ...])
             yield f"{where}: {argument!r} has a default or is keyword-only, so it is never filled"
 
 
-def _calls(caller: pluggy.HookCaller) -> list[tuple[str, Callable[..., Any]]]:
+def _calls(caller: pluggy.HookCaller) -> list[Call]:
     assert caller.spec is not None
     wanted = caller.spec.argnames
     return [
-        (impl.plugin_name, _positional(impl, wanted)) for impl in reversed(caller.get_hookimpls())
+        Call(impl.plugin_name, _positional(impl, wanted))
+        for impl in reversed(caller.get_hookimpls())
     ]
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from math import isfinite
+from types import FrameType
 from typing import Any
 
 from sched_core.catalogue import specs
-from sched_core.errors import PolicyError
+from sched_core.errors import Interrupted, PolicyError
 from sched_core.execution.plan import NOBODY, PreemptMode
 from sched_core.policy.answers import Answers
-from sched_core.policy.binding import Hook, bind
+from sched_core.policy.binding import Call, Hook, bind
 from sched_core.policy.declarations import Declarations
 from sched_core.policy.hookspecs import NO_VICTIM, RECOMPUTE
 from sched_core.policy.views import Host, RequestView
@@ -59,11 +60,7 @@ class Policy:
 
     def answered(self) -> dict[str, list[str]]:
         """hook -> the components that answered it at least once, in the order asked."""
-        return {
-            name: [part for part in hook.components if part in hook.answered]
-            for name, hook in self.hooks.items()
-            if hook.answered
-        }
+        return {name: answered for name, hook in self.hooks.items() if (answered := hook.answered)}
 
     # -- questions ------------------------------------------------------------------------------
 
@@ -144,14 +141,15 @@ class Policy:
     def predict_output(self, request: RequestView) -> float | None:
         """Predicted output tokens in all."""
         hook = self.hooks["predict_output"]
-        for who, call in hook.calls:
-            reveal = self.host.true_output_len if who in self.declares.oracles else None
-            answer = self._call(hook, who, call, request, reveal)
+        for call in hook.calls:
+            reveal = self.host.true_output_len if call.who in self.declares.oracles else None
+            answer = self._call(hook, call, request, reveal)
             if answer is not None:
-                hook.answered[who] = None
-                number = self._answers.number("predict_output", who, answer)
+                call.answers += 1
+                number = self._answers.number("predict_output", call.who, answer)
                 if number < 0:
-                    self._answers.refuse("predict_output", who, "negative", answer, "tokens >= 0")
+                    expected = "tokens >= 0"
+                    self._answers.refuse("predict_output", call.who, "negative", answer, expected)
                 return number
         return None
 
@@ -209,11 +207,11 @@ class Policy:
     def wake_at(self, view: Any) -> float | None:
         """The earliest time to come, in seconds, that a component names."""
         hook, times = self.hooks["wake_at"], []
-        for who, call in hook.calls:
-            answer = self._call(hook, who, call, view)
+        for call in hook.calls:
+            answer = self._call(hook, call, view)
             if answer is not None:
-                hook.answered[who] = None
-                times.append(self._answers.time("wake_at", who, answer))
+                call.answers += 1
+                times.append(self._answers.time("wake_at", call.who, answer))
         return min((time for time in times if time > self.host.now), default=None)
 
     # -- events ---------------------------------------------------------------------------------
@@ -221,9 +219,9 @@ class Policy:
     def tell(self, event: str, *args: object) -> None:
         """Let every observer of `event` know."""
         hook = self.hooks[event]
-        for who, call in hook.calls:
-            self._call(hook, who, call, *args)
-            hook.answered[who] = None
+        for call in hook.calls:
+            self._call(hook, call, *args)
+            call.answers += 1
 
     # -- calls ----------------------------------------------------------------------------------
 
@@ -232,22 +230,39 @@ class Policy:
 
         A hook without components costs no more than this call.
         """
-        for who, call in hook.calls:
+        for call in hook.calls:
             try:
-                answer = call(*args)
-            except PolicyError:  # of another hook, asked through a view
+                answer = call.ask(*args)
+            except (PolicyError, Interrupted):  # of another hook, asked through a view
                 raise
-            except (Exception, SystemExit) as error:
-                raise self._answers.raised(hook.name, who, error) from error
+            except (Exception, SystemExit, KeyboardInterrupt) as error:
+                raise self._answers.raised(hook.name, call.who, error) from error
             if answer is not None:
-                hook.answered[who] = None
-                return answer, who
+                call.answers += 1
+                return answer, call.who
         return None, NOBODY
 
-    def _call(self, hook: Hook, who: str, call: Any, *args: object) -> Any:
+    def _call(self, hook: Hook, call: Call, *args: object) -> Any:
         try:
-            return call(*args)
-        except PolicyError:
+            return call.ask(*args)
+        except (PolicyError, Interrupted):
             raise
-        except (Exception, SystemExit) as error:
-            raise self._answers.raised(hook.name, who, error) from error
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            raise self._answers.raised(hook.name, call.who, error) from error
+
+
+def asked_in(frame: FrameType | None) -> tuple[str, str] | None:
+    """The innermost hook that runs in a frame or above it, and the component; None if none does."""
+    while frame is not None:
+        if frame.f_code in _CALLS:
+            seen = frame.f_locals
+            if "call" in seen:  # not yet, where another thread looks
+                return seen["hook"].name, seen["call"].who
+        if frame.f_code is _PULLS:
+            return frame.f_locals["hook"], frame.f_locals["component"]
+        frame = frame.f_back
+    return None
+
+
+_CALLS = (Policy._ask.__code__, Policy._call.__code__)
+_PULLS = Answers.requests.__code__

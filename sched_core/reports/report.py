@@ -7,6 +7,7 @@ import attrs
 
 from sched_core.metrics.recorder import Recorder
 from sched_core.metrics.summary import request_records
+from sched_core.policy.time_spent import TimeSpent
 from sched_core.reports.differences import SMALLEST_EFFECT, Difference, differences
 from sched_core.reports.figures import Figure
 
@@ -29,6 +30,8 @@ class Result:
     """Hook -> the components that answered it."""
     summary: dict[str, Any]
     recorder: Recorder = attrs.field(repr=False)
+    time_spent: TimeSpent | None = attrs.field(default=None, eq=False)
+    """Of the computer, where it was long and was looked at; in no document."""
 
     @property
     def requests(self) -> list[dict[str, Any]]:

@@ -14,8 +14,8 @@ from sched_core.policy.stack import Policy
 def go_on_behind_yields(policy: Policy) -> Policy:
     """Whenever the engine stops pulling `select_admissions` of a policy, which has not run yet,
     run the code behind that yield, and nothing that looks for the next request."""
-    hook = policy.hooks["select_admissions"]
-    hook.calls = [(name, partial(_answer, call)) for name, call in hook.calls]
+    for call in policy.hooks["select_admissions"].calls:
+        call.ask = partial(_answer, call.ask)
     return policy
 
 

@@ -40,10 +40,9 @@ def guard_state(policy: Policy) -> list[str]:
     """What the hooks of a policy, which has not run yet, will have changed: filled by the run."""
     changes: list[str] = []
     for hook in policy.hooks.values():
-        hook.calls = [
-            (name, _guarded(call, policy, f"{name}, in {hook.name}, changed", changes))
-            for name, call in hook.calls
-        ]
+        for call in hook.calls:
+            what = f"{call.who}, in {hook.name}, changed"
+            call.ask = _guarded(call.ask, policy, what, changes)
     return changes
 
 
