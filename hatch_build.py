@@ -25,7 +25,7 @@ MODULES = (
         f"scheduler/{name}.py"
         for name in (
             "admission", "batching", "completion", "lockstep", "notices", "offer",
-            "plan_builder", "preemption", "running", "scheduler", "state", "waiting",
+            "plan_builder", "preemption", "running", "scheduler", "shedding", "state", "waiting",
         )
     ),
 )  # fmt: skip

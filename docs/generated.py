@@ -3,6 +3,7 @@
 `python tests/support/refresh_docs.py` calls it.
 """
 
+import importlib.metadata
 import inspect
 import re
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,7 @@ from sched_core.policy.hookspecs import Decisions
 from sched_core.policy.stack import Policy
 from sched_core.workload.spec import FIELDS
 
+SUMMARY = importlib.metadata.metadata("schedfw")["Summary"]
 _OURS = ("schedfw", "schedfw-contrib-policies")
 _LABEL = re.compile(r"^(?=[A-Z][A-Za-z ]*: )", re.MULTILINE)
 
@@ -56,6 +58,13 @@ def described(doc: str | None, **more: str) -> str:
     code = inspect.cleandoc(f"    {example}") if example else ""
     shown = f"```python\n{code}\n```\n" if code else ""
     return "\n".join(filter(None, (f"{about.strip()}\n", listed, shown)))
+
+
+def llms(readme: str) -> str:
+    """The pages as llmstxt.org has it: those of the documentation's README, with what each is."""
+    text = readme.replace("# Documentation\n", f"# schedfw\n\n> {SUMMARY}\n", 1)
+    text = re.sub(r"(?m)^To (\w)(.*):$", lambda to: f"## To {to[1]}{to[2]}", text)
+    return re.sub(r"(?m)^\* ", "- ", text).rpartition("\n\n")[0] + "\n"
 
 
 def hooks(kind: type) -> str:

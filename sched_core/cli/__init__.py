@@ -12,6 +12,7 @@ from sched_core.cli.hardware import hardware
 from sched_core.cli.named_file import Unwritable, stdout
 from sched_core.cli.policies import policies
 from sched_core.cli.run import run
+from sched_core.cli.scenario import scenario
 from sched_core.cli.scenario_options import ENGINE_OPTIONS
 from sched_core.cli.workloads import workloads
 from sched_core.errors import Interrupted, SchedfwError
@@ -89,5 +90,5 @@ click.rich_click.OPTION_GROUPS = {
     for command in ("run", "compare")
 }
 
-for command in (run, compare, policies, workloads, hardware):
+for command in (run, compare, scenario, policies, workloads, hardware):
     main.add_command(command)

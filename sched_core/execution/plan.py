@@ -87,7 +87,7 @@ class StepPlan(NamedTuple):
     finished_req_ids: tuple[str, ...] = ()
     """Who ended since the last plan: their executor state may go."""
     admitted_by: str = NOBODY
-    """The component that chose who joins."""
+    """The component that chose who joins; "default" where nobody does."""
 
     @property
     def num_scheduled_tokens(self) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """A run as its user describes it: options, or a JSON or TOML file with the same keys."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,10 @@ from attrs.validators import optional
 
 from sched_core import files
 from sched_core.catalogue.configure import configure
-from sched_core.catalogue.specs import PolicySpec, policy_spec, seen_from
+from sched_core.catalogue.specs import PolicySpec, policy_spec
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError, UsageError
+from sched_core.experiment.beside import beside
 from sched_core.limits import NANOSECONDS, SECONDS, SEEDS, flag, refuse, text
 from sched_core.metrics.goodput import check_goodput
 from sched_core.metrics.window import Window
@@ -83,7 +83,7 @@ class Scenario:
 
 
 @attrs.frozen(kw_only=True)
-class _File:
+class FileKeys:
     """The keys of a scenario file."""
 
     config: dict[str, Any] = attrs.field(factory=dict)
@@ -103,21 +103,13 @@ def load(path: Path | None, options: Mapping[str, Any] | None = None) -> Scenari
 
     Raises UnknownName or InputError naming the file, the key, the value and what would be right.
     """
-    raw = dict(read(path)) if path else {}
-    _find_policies_beside(path, raw)
+    raw = beside(path.parent, read(path)) if path else {}
     where = str(path) if path else "options"
     config = raw.get("config", {})
     if isinstance(config, Mapping):
         raw["config"] = {**config, **(options or {}).get("config", {})}
     raw |= {key: value for key, value in (options or {}).items() if key != "config"}
     return from_keys(raw, where)
-
-
-def _find_policies_beside(path: Path | None, raw: dict[str, Any]) -> None:
-    """A policy's file is where the scenario's file says, seen from there."""
-    for keys in (raw, raw.get("config")):
-        if path and isinstance(keys, dict) and isinstance(keys.get("policy"), str):
-            keys["policy"] = seen_from(os.path.dirname(path), keys["policy"])
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -131,7 +123,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def from_keys(raw: Mapping[str, Any], where: str) -> Scenario:
     """The scenario that keys and values describe; `where` they stand is for the messages."""
-    file: _File = configure(_File, raw, where=where)
+    file: FileKeys = configure(FileKeys, raw, where=where)
     config = dict(file.config)
     in_steps = isinstance(file.requests, list) and listed_requests.counts_steps(file.requests)
     usual_hardware = ONE_STEP_A_SECOND if in_steps else DEFAULT_HARDWARE

@@ -28,8 +28,8 @@ def admit(state: SchedulerState, builder: PlanBuilder) -> None:
         _admit_each(state, builder, head)
     if batch is None:
         state.nobody_joins = (opens or state.may_shed) and _is_settled(state, builder)
-    elif opens or len(state.running) >= state.seats:  # a spent budget leaves it as it is,
-        batch.open = builder.budget_left <= 0 and len(state.running) < state.seats  # and open
+    elif opens or len(state.running) >= state.seats:  # only a spent budget leaves it open
+        batch.open = builder.budget_left <= 0 and len(state.running) < state.seats
 
 
 def _admit_each(state: SchedulerState, builder: PlanBuilder, head: Request | None) -> None:

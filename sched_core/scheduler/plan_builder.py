@@ -190,7 +190,7 @@ class PlanBuilder:
             tuple(self.swapped_out),
             tuple(self.swapped_in),
             tuple(state.ended_ids),
-            self.admitted_by,
+            self.admitted_by if self.joined else NOBODY,  # as in a leap, where nobody is asked
         )
 
     def plan_of_leap(self, start_ns: int, steps: int) -> StepPlan:

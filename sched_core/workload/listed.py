@@ -26,8 +26,8 @@ class _Forms:
 
 
 _AS_THEY_ARE = [name for name in FIELDS if name not in ("arrival", "prefix", "extra")]
-_Keys = attrs.make_class(
-    "_Keys",
+ListedKeys = attrs.make_class(
+    "ListedKeys",
     {
         name: attrs.field(default=FIELDS[name].default, type=FIELDS[name].type)
         for name in _AS_THEY_ARE
@@ -36,7 +36,7 @@ _Keys = attrs.make_class(
     frozen=True,
     kw_only=True,
 )
-LISTED = tuple(field.name for field in attrs.fields(_Keys))
+LISTED = tuple(field.name for field in attrs.fields(ListedKeys))
 """The keys of one listed request."""
 
 
@@ -61,7 +61,7 @@ def _request(row: Any, where: str) -> RequestSpec:
         raise InputError("not a request", file=where, value=row, expected="an object of keys")
     extra = further_columns(row, LISTED, where=where)
     given = {name: value for name, value in row.items() if not (extra and name in extra)}
-    keys = configure(_Keys, given, where=where)
+    keys = configure(ListedKeys, given, where=where)
     arrivals = [time for time in (keys.arrival, keys.arrival_step) if time is not None]
     if len(arrivals) != 1:
         raise InputError(

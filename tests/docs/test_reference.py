@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import pytest
 from doc_pages import ROOT
+from generated import llms
 from harness import serve
 
 from sched_core import cli
@@ -77,6 +78,14 @@ def test_every_policy_begins_with_what_it_is() -> None:
     listed = {plugin.name: plugin.summary for plugin in plugins("policies")}
     assert {name: listed[name] for name in shown} == shown
     assert len(shown) > 15
+
+
+def test_the_list_of_pages_for_language_models_is_up_to_date() -> None:
+    readme = (ROOT / "docs" / "README.md").read_text("utf-8")
+    assert (ROOT / "docs" / "llms.txt").read_text("utf-8") == llms(readme), "refresh_docs.py"
+    linked = set(re.findall(r"\]\((\S+?\.md)\)", llms(readme)))
+    pages = {str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*.md")}
+    assert linked == pages - {"README.md"}
 
 
 def test_exit_codes() -> None:

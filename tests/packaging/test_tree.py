@@ -13,6 +13,7 @@ import pytest
 from doc_pages import ROOT
 
 import sched_core
+import sched_core.tables
 import sched_core.testing
 from sched_core.catalogue.entries import plugins
 
@@ -28,7 +29,8 @@ PACKAGES = {
 MOST_FILES = 14
 """Of Python in one folder, beside `__init__`."""
 
-PUBLIC = {module.__name__: module.__all__ for module in (sched_core, sched_core.testing)}
+FACES = (sched_core, sched_core.tables, sched_core.testing)
+PUBLIC = {module.__name__: module.__all__ for module in FACES}
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ PAGES = sorted(
 
 SET_UP = (
     "pip install . ./contrib_policies && schedfw compare --policies fcfs,priority",
-    "pip install -e '.[test]' -e ./contrib_policies && pytest",
+    "pip install -e '.[test]' -e ./contrib_policies && pytest -n auto",
 )
 """Commands that are run by `.ci/run`, each in a new environment."""
 

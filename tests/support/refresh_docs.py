@@ -13,6 +13,10 @@ from tempfile import TemporaryDirectory
 import attrs
 from doc_pages import PAGES, ROOT, Block, blocks, commands, place, run, shows
 
+sys.path.insert(0, str(ROOT / "docs"))
+
+from generated import llms  # it lies beside the pages
+
 
 def refresh(page: Path, copy: Path) -> None:
     """Put the present output into a page's console blocks."""
@@ -42,6 +46,8 @@ def main() -> None:
     pages = sorted(map(str, (ROOT / "docs" / "reference").glob("*.md")))
     cog = [sys.executable, "-m", "cogapp", "-r", "-I", "docs", *pages]
     subprocess.run(cog, cwd=ROOT, check=True)
+    docs = ROOT / "docs"
+    (docs / "llms.txt").write_text(llms((docs / "README.md").read_text("utf-8")), "utf-8")
     for page in PAGES:
         with TemporaryDirectory() as folder:
             refresh(page, place(Path(folder), shared))

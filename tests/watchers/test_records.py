@@ -96,6 +96,22 @@ def test_leaps_tell_what_their_steps_tell(
     assert sum(sum(record.durations_ns) for record in leaps.records) == recorder.busy_ns
 
 
+def test_a_leap_past_who_waits_tells_what_its_steps_tell() -> None:
+    """B, which lost its place to A, waits while A decodes on; nobody chose anybody meanwhile."""
+    specs = requests("A(11,22,@0) B(1,40,@0)")
+    config = EngineConfig(
+        block_size=1, num_gpu_blocks=41, enable_prefix_caching=True, max_num_batched_tokens=32
+    )
+    leaps, steps = Kept(), Single()
+    watched([leaps], specs, config, "skip-ahead")
+    watched([steps], specs, config, "skip-ahead")
+    rest = iter(steps.records)
+    for record in leaps.records:
+        assert record == run_together([next(rest) for _ in range(record.repeats)])
+    assert any(record.repeats > 1 and record.num_waiting for record in leaps.records)
+    assert any(record.plan.preemptions for record in leaps.records)
+
+
 def test_records_are_plain_data() -> None:
     seen = Kept()
     watched([seen], requests("R0(32,32,@0) R1(32,32,@0)"), EngineConfig(num_gpu_blocks=6))

@@ -9,7 +9,7 @@ import pytest
 
 from sched_core import InputError
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 SHAREGPT = [
     {"id": "a", "conversations": [

@@ -7,7 +7,7 @@ import pytest
 
 from sched_core import HashedPrefix, InputError, Workload
 
-from .conftest import Make
+from ..conftest import Make
 
 Load = Callable[..., Workload]
 

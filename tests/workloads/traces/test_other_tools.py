@@ -7,7 +7,7 @@ import pytest
 
 from sched_core import InputError, UnknownName
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 
 def lines(*rows: object) -> str:

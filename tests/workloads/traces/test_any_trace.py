@@ -9,7 +9,7 @@ from sched_plugins.workloads.traces.formats import FORMATS
 
 from sched_core import InputError, UnknownName
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 SMALL = {
     "azure": "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\n",

@@ -6,7 +6,7 @@ import pytest
 
 from sched_core import InputError
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 PLAIN = "arrived_at,num_prefill_tokens,num_decode_tokens\n0.0,374,44\n4.314579,396,109\n"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sched_core import InputError
 from sched_core.tables import date, since_1970
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 from sched_core import InputError, SharedPrefix, UnknownName, Workload
 
-from .conftest import Make
+from ..conftest import Make
 
 N = 20_000
 

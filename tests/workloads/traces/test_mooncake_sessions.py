@@ -8,7 +8,7 @@ from harness import records, serve
 
 from sched_core import UsageError
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 WHOLE = [
     {"session_id": "a", "timestamp": 1000, "input_length": 20, "output_length": 13},

@@ -10,7 +10,7 @@ from sched_plugins.workloads.examples.example_azure import text
 from sched_core import InputError
 from sched_core.workload.summary import summarize
 
-from .conftest import Make
+from ..conftest import Make
 
 FILE = EXAMPLES["example-azure"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from sched_core import InputError, SharedPrefix, UnknownName
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 HEADER = "start_time;input_tokens;output_tokens;user;model"
 ROWS = ("1700158623979;820;210;chat;m", "1700158624379;95;340;;m")

@@ -4,7 +4,7 @@ import pytest
 
 from sched_core import InputError
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 V1 = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
 V3 = V1.replace("Model", "Session ID,Elapsed time,Model")

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from sched_core import InputError, Workload
 from sched_core.cli import main
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 PLAIN = "arrival,prompt_len,output_len\n0,8,1\n0.5,9,2\n"
 EXTRA = "pip install 'schedfw[files]'"

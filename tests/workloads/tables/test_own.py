@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sched_core import InputError, RequestSpec, SharedPrefix, UnknownName, Workload
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 FULL = {
     "id": "chat-1", "arrival": 0.5, "prompt_len": 100, "output_len": 8, "priority": -2,

@@ -6,7 +6,7 @@ import pytest
 
 from sched_core import HashedPrefix, InputError, UnknownName
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 
 def line(timestamp: object, length: int = 700, ids: object = (0, 1), **more: object) -> str:

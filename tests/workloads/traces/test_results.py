@@ -7,7 +7,7 @@ import pytest
 
 from sched_core import InputError, Workload
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 VLLM: dict[str, Any] = {
     "date": "20261201-120000", "backend": "vllm", "num_prompts": 4, "request_rate": "inf",

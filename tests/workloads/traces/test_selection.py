@@ -5,7 +5,7 @@ from sched_plugins.workloads.traces.trace import parse_window
 
 from sched_core import InputError
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sched_core import InputError
 from sched_core.tables import date
 
-from .conftest import Make, Write
+from ..conftest import Make, Write
 
 HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens"
 
