@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["pytester"]
+
 ROOT = Path(__file__).resolve().parent
 
 

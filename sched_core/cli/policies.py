@@ -12,6 +12,7 @@ from sched_core.catalogue.specs import build, parse_part, split_stack
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters
 from sched_core.cli.policy_checks import check_command
+from sched_core.cli.policy_new import new_command
 from sched_core.errors import InputError, PluginLoadError
 from sched_core.policy.hookspecs import Events
 from sched_core.policy.stack import Policy
@@ -30,6 +31,7 @@ def policies() -> None:
 
 
 policies.add_command(check_command)
+policies.add_command(new_command)
 
 
 @policies.command("list")

@@ -1,7 +1,7 @@
 """The kit: does a policy keep the contract, serve everyone, and decide alike every time?"""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import attrs
@@ -139,14 +139,16 @@ def parametrize_with_policy_checks(
         _refuse_unknown(reasons)
     parameters = []
     for policy in policies:
+        reasons = expected.get(policy, {}) if isinstance(policy, Hashable) else {}
+        once = _Once(policy, examples)
+        label = policy if isinstance(policy, str) else getattr(policy, "__name__", str(policy))
         for name in CHECKS:
-            reason = expected.get(policy, {}).get(name, "")
+            reason = reasons.get(name, "")
             fails = pytest.mark.xfail(reason=reason, raises=CheckFailed, strict=True)
-            label = policy if isinstance(policy, str) else getattr(policy, "__name__", str(policy))
             parameters.append(
                 pytest.param(
                     policy,
-                    partial(_judge, name=name, examples=examples),
+                    partial(_judge, name=name, once=once),
                     id=f"{label}-{name}",
                     marks=[fails] if reason else [],
                 )
@@ -154,15 +156,22 @@ def parametrize_with_policy_checks(
     return pytest.mark.parametrize(("policy", "check"), parameters)
 
 
-_outcomes = lru_cache(maxsize=None)(outcomes)
+class _Once:
+    """The checks of a policy, run together when the first of them is asked for."""
+
+    def __init__(self, policy: PolicyLike, examples: int) -> None:
+        self._policy, self._examples = policy, examples
+
+    @cached_property
+    def outcomes(self) -> dict[str, Outcome]:
+        return {one.check: one for one in outcomes(self._policy, examples=self._examples)}
 
 
-def _judge(policy: PolicyLike, *, name: str, examples: int) -> None:
-    """Pass, skip or fail as a check did, or be expected to fail; the checks of a policy are run
-    together, once."""
+def _judge(policy: PolicyLike, *, name: str, once: _Once) -> None:
+    """Pass, skip or fail as a check did, or be expected to fail."""
     import pytest
 
-    (outcome,) = [one for one in _outcomes(policy, examples=examples) if one.check == name]
+    outcome = once.outcomes[name]
     if outcome.status == "skip":
         pytest.skip(outcome.reason or "")
     if outcome.status == "not promised":

@@ -21,6 +21,7 @@ OURS = {"schedfw": ROOT, "schedfw-contrib-policies": ROOT / "contrib_policies"}
 PACKAGES = {
     "hwmodels": ROOT / "hwmodels",
     "sched_plugins": ROOT / "plugins" / "sched_plugins",
+    "schedfw_pytest": ROOT / "plugins" / "schedfw_pytest",
     "sched_contrib": ROOT / "contrib_policies" / "sched_contrib",
     "examples": ROOT / "examples",
 }

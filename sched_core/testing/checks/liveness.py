@@ -9,7 +9,7 @@ their arrival nobody has to wait for ever; but for components that say otherwise
 from collections.abc import Iterator
 
 from sched_core.errors import NoProgress
-from sched_core.testing import traps
+from sched_core.testing.checks import traps
 from sched_core.testing.checks.registry import check
 from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.strategies import equals

@@ -7,7 +7,7 @@ import attrs
 from hypothesis import strategies as st
 
 from sched_core.experiment.scenario import Scenario
-from sched_core.testing import traps as known
+from sched_core.testing.checks import traps as known
 from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.strategies import scenarios
 from sched_core.testing.trial import Trial
