@@ -66,6 +66,16 @@ def check_commands(block: Block, folder: Path) -> None:
             assert printed == command.output.rstrip("\n"), f"line {command.line}"
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first-comparison.md"])
+def test_the_chinese_page_shows_the_same(page: str) -> None:
+    """Commands, files and outputs, one by one: only the text between them is another."""
+
+    def shown(path: Path) -> list[tuple[str, str | None, str]]:
+        return [(block.language, block.title, block.text) for block in blocks(path)]
+
+    assert shown((ROOT / page).with_suffix(".zh.md")) == shown(ROOT / page)
+
+
 def test_ci_sets_up_as_the_readme_says() -> None:
     shown = [command.text for block in blocks(ROOT / "README.md") for command in commands_in(block)]
     script = (ROOT / ".ci" / "run").read_text("utf-8")
