@@ -11,7 +11,7 @@ from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
 from sched_core.cli.tables.shown import shown_by, shown_options
-from sched_core.cli.tables.ticks import print_ticks
+from sched_core.cli.tables.ticks import chosen_ticks, print_ticks
 from sched_core.cli.tables.times import print_times
 from sched_core.cli.whole_file import output_option, printed_to, whole_file
 from sched_core.errors import UsageError
@@ -37,6 +37,8 @@ from sched_core.watchers.ticks import Ticks
     help="Write how long each step took here, for --replay-times.",
 )
 @click.option("--ticks", is_flag=True, help="Print what each request did in every step.")
+@click.option("--steps", metavar="FROM..TO", help="Of --ticks, these steps.")
+@click.option("--only", multiple=True, metavar="ID", help="Of --ticks, this request.")
 @shown_options
 @format_option
 @output_option
@@ -45,6 +47,8 @@ def run(
     decisions: Path | None,
     record_times: Path | None,
     ticks: bool,
+    steps: str | None,
+    only: tuple[str, ...],
     style: Format,
     output: Path | None,
     **given: Any,
@@ -52,6 +56,8 @@ def run(
     """Run one policy: the SCENARIO file, or what the options say."""
     if ticks and style != "table":
         raise UsageError(f"--ticks prints a table; with --format {style} use --decisions FILE")
+    if (steps or only) and not ticks:
+        raise UsageError("--steps and --only say which --ticks to print")
     extent = shown_by(given)
     extent.refuse_unless_table(style)
     scenario = chosen(file, given)
@@ -67,7 +73,7 @@ def run(
             watchers += [StepTimes(times.write)] if times else []
             report = experiment.run(prepared, watchers=watchers)
         if ticks:
-            print_ticks(seen.ticks, report.results[0].components)
+            print_ticks(chosen_ticks(seen.ticks, steps, only), report.results[0].components)
         print_report(report, style, extent)
     print_times(report)
 

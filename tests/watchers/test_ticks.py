@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from command_line import schedfw
 from harness import aborting, requests, serve
 
 from sched_core.cli import main
@@ -83,3 +84,35 @@ def test_an_abort_leaves_the_table() -> None:
     seen = Ticks()
     serve(aborting("A(4,40,@0) B(4,6,@0)", A=2.0), watcher=seen)
     assert seen.ticks[2].cells == {"B": "d"}
+
+
+def ticks(*options: str) -> list[list[str]]:
+    result = schedfw("run", FIVE, "--ticks", *options)
+    assert result.exit_code == 0, result.stderr
+    table = result.stdout.partition("\np8 prefills")[0]
+    return [line.split() for line in table.splitlines()[1:]]
+
+
+def test_a_range_of_steps() -> None:
+    assert [row[0] for row in ticks("--steps", "8..11")] == ["8", "9", "10", "11"]
+
+
+def test_one_request_and_what_is_alike_is_one_line() -> None:
+    rows = ticks("--only", "R5", "--steps", "..9")
+    assert [row[0] for row in rows] == ["0", "9"]
+    assert rows[0][4:] == ["w", "9", "steps", "alike,", "to", "8"]
+    assert rows[1][4:8] == ["w", "R4", "out", "for"], "what happened is told of everyone"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--ticks", "--steps", "5"], "field '--steps': no range (found '5'); expected FROM..TO"),
+        (["--ticks", "--only", "R9"], "--only: unknown request 'R9' (known: R1, R2, R3, R4, R5)"),
+        (["--only", "R1"], "--steps and --only say which --ticks to print"),
+    ],
+)
+def test_a_choice_that_means_nothing_is_refused(options: list[str], message: str) -> None:
+    result = schedfw("run", FIVE, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
