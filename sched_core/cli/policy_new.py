@@ -48,7 +48,7 @@ def test_{module}_keeps_the_contract(policy, check):
 README = """\
 # {name}
 
-A policy for [schedfw](https://pypi.org/project/schedfw). Try it, uninstalled:
+A policy for schedfw. Try it, uninstalled:
 
     schedfw compare --policies fcfs,./{module}.py
     schedfw policies check ./{module}.py

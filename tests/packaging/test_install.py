@@ -68,7 +68,7 @@ def test_a_wheel_holds_its_packages_and_no_more(wheels: Path) -> None:
         names = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
         top[wheel.name.partition("-")[0]] = {n for n in names if not n.endswith(".dist-info")}
     assert top == {
-        "schedfw": {"sched_core", "hwmodels", "sched_plugins"},
+        "schedfw": {"schedfw", "sched_core", "hwmodels", "sched_plugins", "schedfw_pytest"},
         "schedfw_contrib_policies": {"sched_contrib"},
         "shortest_prompt": {"shortest_prompt.py"},
     }

@@ -34,16 +34,12 @@ def figure_tables(
     if _width(table, page) <= page.width:
         yield table
         return
-    left = max(Text(line).cell_len for name in headings.values() for line in name.split("\n"))
-    room = page.width - left
     part: list[Figure] = []
     for figure in figures:
-        need = GAP + cells.width(figure)
-        if part and need > room:
+        if part and _width(_by_policy(cells, [*part, figure], headings), page) > page.width:
             yield _by_policy(cells, part, headings)
-            part, room = [], page.width - left
+            part = []
         part.append(figure)
-        room -= need
     yield _by_policy(cells, part, headings)
 
 
@@ -75,11 +71,6 @@ class _Cells:
         found = self.differences[policy][figure]
         same = self.values[policy][figure] == next(iter(self.values.values()))[figure]
         return found if found or same else Text(self.values[policy][figure])
-
-    def width(self, figure: Figure) -> int:
-        """Of such a column."""
-        cells = [self.of_policy(policy, figure).cell_len for policy in self.values]
-        return max(*cells, *map(len, _narrow(figure)))
 
 
 def _by_figure(cells: _Cells, figures: Sequence[Figure], headings: Mapping[str, str]) -> Table:
