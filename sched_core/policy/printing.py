@@ -1,7 +1,7 @@
 """What a hook prints is no output of ours: it goes to stderr."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
@@ -26,8 +26,14 @@ class _ByWriter:
 
     def write(self, text: str) -> Any:
         """To stderr where a hook writes."""
-        in_hook = asked_in(sys._getframe(1)) is not None
-        return (sys.stderr if in_hook else self._usual).write(text)
+        return self._place().write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Likewise."""
+        self._place().writelines(lines)
+
+    def _place(self) -> Any:
+        return self._usual if asked_in(sys._getframe(2)) is None else sys.stderr
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._usual, name)

@@ -89,6 +89,29 @@ def test_a_scenario_file_finds_it_beside_itself(edf: Path, tmp_path: Path) -> No
     assert json.loads(answer.stdout)["policies"][0]["policy"] == "runs/lifo.py:Lifo+adaptive"
 
 
+@pytest.mark.parametrize(
+    ("keys", "options", "shown"),
+    [
+        ({"config": {"policy": "./edf.py"}}, (), "runs/edf.py"),
+        ({"policy": "../edf.py:Edf:slack=3+fcfs"}, (), "edf.py:Edf:slack=3+fcfs"),
+        ({"policy": "{here}/edf.py+swap"}, (), "{here}/edf.py+swap"),
+        ({"policy": "./edf.py"}, ("--policy", "./edf.py:Edf"), "./edf.py:Edf"),
+    ],
+)
+def test_paths_are_seen_from_the_scenario_and_options_from_here(
+    edf: Path, tmp_path: Path, keys: dict[str, object], options: tuple[str, ...], shown: str
+) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "edf.py").write_text(EDF)
+    text = json.dumps({**keys, "requests": {"workload": "poisson:n=5"}})
+    (folder / "run.json").write_text(text.replace("{here}", str(tmp_path)))
+    answer = schedfw("run", "runs/run.json", *options, "--format", "json")
+    assert answer.exit_code == 0, answer.stderr
+    (entry,) = json.loads(answer.stdout)["policies"]
+    assert entry["policy"] == shown.replace("{here}", str(tmp_path))
+
+
 def test_several_processes_load_it_too(edf: Path) -> None:
     arguments = ("compare", "--policies", "fcfs,./edf.py", "--seeds", "2", "--format", "json")
     one, two = small(*arguments), small(*arguments, "--jobs", "2")

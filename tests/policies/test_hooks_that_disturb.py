@@ -19,6 +19,7 @@ from sched_core.policy.stack import Policy
 from sched_core.policy.time_spent import TimeKeeper, TimeSpent
 
 LOUD = """
+import sys
 import attrs
 from sched_core import hookimpl
 print("on import")
@@ -43,8 +44,9 @@ class Loud:
     @hookimpl
     def request_finished(self, request):
         print("an end")
+        sys.stdout.writelines(["in lines\\n"])
 """
-SAID = {"on import", "when built", "a key", "an offer", "an end"}
+SAID = {"on import", "when built", "a key", "an offer", "an end", "in lines"}
 FEW = ("--workload", "poisson:n=5")
 
 
