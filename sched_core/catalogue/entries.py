@@ -50,6 +50,11 @@ def find(kind: str, name: str) -> Plugin:
     return plugin
 
 
+def spellings(kind: str) -> list[str]:
+    """What to write for each that is installed, loaded or not."""
+    return list(_spellings(_installed(kind)))
+
+
 def _called(name: str, installed: Sequence[Plugin]) -> list[Plugin]:
     dist, _, short = name.rpartition("/")
     return [p for p in installed if p.name == short and dist in ("", p.distribution)]

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sched_core.catalogue.specs import shown
+from sched_core.cli.completion import POLICIES
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
 from sched_core.cli.tables.report import print_report
@@ -30,6 +31,7 @@ from sched_core.reports.report import Result
 @click.command()
 @click.option(
     "--policies",
+    type=POLICIES,
     required=True,
     multiple=True,
     metavar="A,B,...",

@@ -9,6 +9,7 @@ import rich_click as click
 from sched_core.catalogue.entries import find, plugins
 from sched_core.catalogue.plugin import Plugin
 from sched_core.catalogue.specs import build, parse_part, split_stack
+from sched_core.cli.completion import POLICY
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters
 from sched_core.cli.policy_checks import check_command
@@ -52,7 +53,7 @@ def list_command(style: Format) -> None:
 
 
 @policies.command("show")
-@click.argument("name")
+@click.argument("name", type=POLICY)
 @format_option
 def show_command(name: str, style: Format) -> None:
     """What the component NAME does, its parameters, and the hooks it implements.

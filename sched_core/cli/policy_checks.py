@@ -8,6 +8,7 @@ import attrs
 import rich_click as click
 from rich.console import Console
 
+from sched_core.cli.completion import POLICY
 from sched_core.cli.output import Format, format_option, print_csv, print_json, print_table
 from sched_core.errors import UsageError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("name")
+@click.argument("name", type=POLICY)
 @click.option(
     "--examples",
     type=click.IntRange(min=1),

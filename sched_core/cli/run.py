@@ -6,6 +6,7 @@ from typing import IO, Any
 
 import rich_click as click
 
+from sched_core.cli.completion import POLICY
 from sched_core.cli.executor_options import refuse_unrecordable
 from sched_core.cli.output import Format, format_option
 from sched_core.cli.scenario_options import chosen, scenario_options
@@ -25,7 +26,7 @@ from sched_core.watchers.ticks import Ticks
 
 @click.command()
 @scenario_options()
-@click.option("--policy", metavar="SPEC", help="Such as priority:aging=30+adaptive.")
+@click.option("--policy", type=POLICY, metavar="SPEC", help="Such as priority:aging=30+adaptive.")
 @click.option(
     "--decisions",
     type=click.Path(path_type=Path, dir_okay=False),

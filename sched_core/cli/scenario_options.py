@@ -8,6 +8,7 @@ import attrs
 import rich_click as click
 
 from sched_core.catalogue.specs import shown
+from sched_core.cli.completion import HARDWARE, WORKLOAD
 from sched_core.cli.executor_options import EXECUTOR_OPTIONS, with_hardware
 from sched_core.config import EngineConfig
 from sched_core.errors import InputError
@@ -58,12 +59,14 @@ _SCENARIO_OPTIONS: list[Callable[[Any], Any]] = [
     click.argument("file", metavar="[SCENARIO]", required=False, type=click.Path(path_type=Path)),
     click.option(
         "--workload",
+        type=WORKLOAD,
         metavar="SPEC",
         help="Such as gamma:cv=3, or azure:path=FILE; see `schedfw workloads list`. "
         f"[default: {shown(scenarios.DEFAULT_WORKLOAD)}]",
     ),
     click.option(
         "--hardware",
+        type=HARDWARE,
         metavar="SPEC",
         help="Such as h100, or constant:step=0.03; see `schedfw hardware list`. "
         f"[default: {shown(scenarios.DEFAULT_HARDWARE)}]",

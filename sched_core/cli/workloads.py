@@ -8,6 +8,7 @@ import rich_click as click
 from sched_core.catalogue.entries import plugins
 from sched_core.catalogue.plugin import Plugin
 from sched_core.catalogue.specs import build, shown
+from sched_core.cli.completion import WORKLOAD
 from sched_core.cli.output import Format, format_option, plain, print_csv, print_json, print_table
 from sched_core.cli.parameters import parameters, written
 from sched_core.experiment.expectation import expect
@@ -48,7 +49,7 @@ def list_command(style: Format) -> None:
 
 
 @workloads.command("describe")
-@click.argument("spec")
+@click.argument("spec", type=WORKLOAD)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--hardware",

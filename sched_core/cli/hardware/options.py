@@ -6,11 +6,12 @@ import rich_click as click
 from click.core import ParameterSource
 from click.globals import get_current_context
 
+from sched_core.cli.completion import HARDWARE
 from sched_core.errors import UsageError
 
 MODEL_HELP = "A name such as llama-3-8b, or a path to a Hugging Face config.json."
 
-spec_argument = click.argument("spec", metavar="NAME")
+spec_argument = click.argument("spec", metavar="NAME", type=HARDWARE)
 executor_option = click.option(
     "--executor", metavar="NAME", help="Run steps of a real model, such as torch:threads=1."
 )
