@@ -22,13 +22,6 @@ from key_cheats import (
     CountsOthersWithEvents,
     CountsWithEvents,
 )
-from time_cheats import (
-    HoldsBackAndNeverWakes,
-    HoldsBackAndWakes,
-    HoldsBackByTheClock,
-    TakesTurnsByTheClock,
-    TakesTurnsWhenItSays,
-)
 
 from sched_core import (
     NO_VICTIM,
@@ -42,6 +35,14 @@ from sched_core.testing.kit import EXAMPLES
 from sched_core.testing.policy_under_test import PolicyUnderTest
 from sched_core.testing.random_policies import RANDOM_ANSWERS, random_component
 from sched_core.testing.search import first, smallest
+
+from .time_cheats import (
+    HoldsBackAndNeverWakes,
+    HoldsBackAndWakes,
+    HoldsBackByTheClock,
+    TakesTurnsByTheClock,
+    TakesTurnsWhenItSays,
+)
 
 
 @attrs.define(eq=False)

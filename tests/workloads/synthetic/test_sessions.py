@@ -54,6 +54,6 @@ def test_a_run_finds_what_was_said_in_its_cache() -> None:
 
 
 def test_it_is_a_workload_by_name() -> None:
-    answer = schedfw("run", "--workload", "sessions:n=5", "--policy", "fcfs")
+    answer = schedfw("run", "--workload", "sessions:n=5", "--policy", "fcfs", "-v")
     assert answer.exit_code == 0
     assert "kind=sessions" in " ".join(answer.stdout.split())
